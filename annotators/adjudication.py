@@ -15,9 +15,9 @@ from annotators.agreement.numbers import alpha_numbers
 from annotators.agreement.option_sets import alpha_of_sets, sets_of
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.study_data import StudyData
-from lab.core.adjudication import SignedSettlement, comparable, set_of_most
-from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference, fields_by_target
+from lab.core.study.adjudication import SignedSettlement, comparable, set_of_most
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import FieldReference, fields_by_target
 
 Ints = npt.NDArray[np.int64]
 AnyRatings = TypeVar("AnyRatings", Ratings, NumericRatings)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from annotators.counterbalance import PlayTurn, counterbalance, spread_over_raters
 from lab.core.errors import LabError
-from lab.core.study import Assignment, Stage, Study, Unit
+from lab.core.study.study import Assignment, Stage, Study, Unit
 
 T = TypeVar("T")
 

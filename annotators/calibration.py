@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from lab.core.option_sets import set_words
-from lab.core.protocol import Field
-from lab.core.rating_sheet import MISSING, FieldReference, Sheet
-from lab.core.study import Gold
+from lab.core.study.option_sets import set_words
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import MISSING, FieldReference, Sheet
+from lab.core.study.study import Gold
 
 NEAR = 0.05
 """Largest distance of a right number from gold, as a share of its field's range: 5 of 100."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from lab.core.study import Study, Unit
+from lab.core.study.study import Study, Unit
 
 Chance = Callable[..., int]
 

@@ -13,13 +13,13 @@ from annotators.papers.memgui.attempts import DONE
 from annotators.papers.memgui.irr import Irr, rate
 from annotators.papers.pspa.run_values import path_taken
 from annotators.papers.pspa.tdg import PathAlignment, Steps, fulfilled_nodes
-from lab.core.label import Label
-from lab.core.label_rules import COMPLETED as COMPLETED
-from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference, Sheet
-from lab.core.study import Gold, Study, Unit
-from lab.core.task import InformationUnit, Tdg
-from lab.core.whole_number import whole_number
+from lab.core.study.label import Label
+from lab.core.study.label_rules import COMPLETED as COMPLETED
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import FieldReference, Sheet
+from lab.core.study.study import Gold, Study, Unit
+from lab.core.task.task import InformationUnit, Tdg
+from lab.core.values.whole_number import whole_number
 
 NOT_COMPLETED = "not_completed"
 

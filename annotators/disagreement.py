@@ -12,7 +12,7 @@ from annotators.adjudication import answered_places
 from annotators.agreement.answers import places_of
 from annotators.agreement.rater_sequence import sequence_of
 from annotators.study_data import StudyData
-from lab.core.study_progress import FieldDisagreement, Share
+from lab.core.study.study_progress import FieldDisagreement, Share
 
 
 def disagreement_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:

@@ -11,8 +11,8 @@ from annotators.agreement.estimates import EstimateMaker, SampleCounts
 from annotators.agreement.rater_sequence import share
 from annotators.calibration import same_answer, tolerance_of
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.rating_sheet import MISSING, FieldReference
+from lab.core.study.agreement import Agreement
+from lab.core.study.rating_sheet import MISSING, FieldReference
 
 ALL = "all answers"
 """Name in place of a field for numbers over several fields."""

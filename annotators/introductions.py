@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lab.core.label import INTRODUCTION_ACTS, Act
-from lab.core.screen_clock import seconds_passed
+from lab.core.run.screen_clock import seconds_passed
+from lab.core.study.label import INTRODUCTION_ACTS, Act
 
 _ENDING_ACTS = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
 """Acts that end an introduction if no other part of it follows."""

@@ -13,14 +13,14 @@ from annotators.assignment import check_raters, round_share, shuffled
 from annotators.presets import HERE, presets
 from annotators.protocols import HERE as PROTOCOLS
 from annotators.units.tasks import CONDITIONS
-from lab.core import limits
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.protocol import Protocol, Show
+from lab.core.run import limits
 from lab.core.settings import check_code, check_people
-from lab.core.study import Blind, IntroductionKind, Predecessor, Study, Unit, sample_sha
-from lab.core.suggestion import suggestion, unknown_name
-from lab.core.task import Actor, Kind
+from lab.core.study.protocol import Protocol, Show
+from lab.core.study.study import Blind, IntroductionKind, Predecessor, Study, Unit, sample_sha
+from lab.core.task.task import Actor, Kind
+from lab.core.text.suggestion import suggestion, unknown_name
 
 STATISTICS = (
     "percent", "cohen kappa", "fleiss kappa", "weighted kappa", "ac1", "alpha nominal", "alpha ordinal",

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from lab.core.codec import convert, faults_words, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.practice import Practice
-from lab.core.protocol import NO_OPTION, PRACTICE, Field, Option, Protocol
-from lab.core.sheet_words import ENGLISH
+from lab.core.study.protocol import NO_OPTION, PRACTICE, Field, Option, Protocol
+from lab.core.study.sheet_words import ENGLISH
+from lab.core.task.practice import Practice
 
 _ID = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 _OPTION_ID = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")

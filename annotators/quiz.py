@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from lab.core.task import Persona
+from lab.core.task.task import Persona
 
 PASS = 0.8
 """Share of right answers at the first try that passes, if the study has no bar of its own."""

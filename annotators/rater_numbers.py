@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from lab.core.agreement import Agreement
-from lab.core.report import Grid
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Grid
 
 
 class Stretch(msgspec.Struct, frozen=True):

@@ -29,9 +29,9 @@ from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.gold_comparison import ALL, rater_sample_counts, share_as_gold, share_as_settled
 from annotators.rater_numbers import Longest, RaterNumbers, Stretch
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
-from lab.core.report import Grid
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
+from lab.core.study.report import Grid
 
 REST = "the rest"
 _STRETCHES = 10

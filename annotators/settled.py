@@ -22,14 +22,14 @@ from annotators.derived import COMPLETED, step_of, weighted_mean
 from annotators.papers.fingertip.tracks import guess_in, intent_of
 from annotators.papers.marks import Marks
 from annotators.papers.metrics import context_of
-from lab.core.adjudication import SignedSettlement, comparable
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.adjudication import SignedSettlement, comparable
+from lab.core.study.label import Label
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
 
 _MARKS_BY_OPTION: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
 """Marks that an answer sets, by the option that counts as 1."""

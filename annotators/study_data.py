@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from lab.core.adjudication import SignedSettlement, current_settlements
-from lab.core.agreement import IntervalTerms
-from lab.core.design import Revision, Subject
-from lab.core.judge_call import JudgeCall
-from lab.core.label import Act
-from lab.core.measured_run import MeasuredRun
-from lab.core.proofreading import Proof, Review
-from lab.core.rating_sheet import FieldReference
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.study import Assignment, Study, Unit
+from lab.core.run.judge_call import JudgeCall
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.study.adjudication import SignedSettlement, current_settlements
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.proofreading import Proof, Review
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Assignment, Study, Unit
+from lab.core.task.design import Revision, Subject
 
 if TYPE_CHECKING:
-    from lab.core.label_columns import Columns
+    from lab.core.study.label_columns import Columns
 
 
 class FurtherData(NamedTuple):

@@ -25,9 +25,9 @@ from textual.theme import ThemeProvider
 from textual.worker import WorkerFailed
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import Settings, save_theme
-from lab.core.typed_text import clean
+from lab.core.text.plain_text import plain
+from lab.core.text.typed_text import clean
 from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen

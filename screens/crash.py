@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lab.core.crash_log import write_crash_log
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 if TYPE_CHECKING:
     from rich.panel import Panel

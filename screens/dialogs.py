@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of
 from screens.slip import KeyGuard

@@ -22,10 +22,10 @@ from textual.dom import DOMNode
 from textual.keys import Keys
 
 from lab.core.errors import LabError
-from lab.core.made_files import make_folder, write_bytes
-from lab.core.plain_text import plain
 from lab.core.settings import folder, source_of
-from lab.core.suggestion import suggestion
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import suggestion
+from lab.core.values.made_files import make_folder, write_bytes
 from screens.key_names import typed_character
 
 FOLLOWS = {"run.end": "run.pause", "home.quit": "app.quit"}

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from lab.core.last_choices import RunChoices
     from lab.core.settings import Settings
-    from lab.core.study import Study
-    from lab.core.task import Task
+    from lab.core.study.study import Study
+    from lab.core.task.task import Task
     from lab.ocr.reader import TextReader
     from lab.runs.fork import ForkChange
     from lab.runs.session import Session

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 from lab.studies.seats import may_replay, may_run
 from screens.key_names import with_keys
 from screens.lab import ReportsErrors, lab_of
@@ -36,7 +36,7 @@ def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) 
 
 def new_recording(name: str | None, settings: Settings) -> DemonstrationRequest:
     """Return a recording by this person: of a task (a name or a file), or of an intent that they state later."""
-    from lab.core.demonstration import demonstration_task
+    from lab.core.run.demonstration import demonstration_task
     from lab.runs.spec import PERSON, Spec
     from screens.record.intent import DemonstrationRequest
     from simulators import library

@@ -28,9 +28,9 @@ from screens.widgets.typeahead import TypeAhead
 
 if TYPE_CHECKING:
     from lab.core.last_choices import RunChoices
-    from lab.core.study import Study
-    from lab.core.task import Task
-    from lab.core.trace import Trace
+    from lab.core.run.trace import Trace
+    from lab.core.study.study import Study
+    from lab.core.task.task import Task
     from lab.runs.fork import ForkChange
     from lab.runs.session import Session
     from lab.runs.spec import Spec

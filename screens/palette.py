@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 
 class PlainCommands(Provider):

@@ -12,8 +12,8 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import UNNAMED, check_code, check_distinct
+from lab.core.text.plain_text import plain
 from screens.lab import lab_of
 from screens.widgets.footer import Footer
 from screens.widgets.text_fields import TextLine

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 _SHORT, _LINE = 60, 100
 """Maximum characters of one fact and of a line of facts."""

@@ -17,9 +17,9 @@ import msgspec
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.run.step import Point
 from lab.core.seams import Frame
-from lab.core.step import Point
+from lab.core.text.plain_text import plain
 from screens.mirror.marks import PhoneMark
 from screens.picture_page import PAGE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 
 GUARD_SECONDS = 0.3
 """Seconds in which a key still belongs to what was there before."""

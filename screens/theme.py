@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.theme import BUILTIN_THEMES
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import source_of
-from lab.core.suggestion import unknown_name
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import unknown_name
 
 PLAIN = "$foreground"
 """Normal text within something coloured."""

@@ -10,9 +10,9 @@ import msgspec
 
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.suggestion import suggestion
-from lab.core.task import Persona, Task, load_persona, load_task
-from lab.core.task_checks import check_paths
+from lab.core.task.task import Persona, Task, load_persona, load_task
+from lab.core.task.task_checks import check_paths
+from lab.core.text.suggestion import suggestion
 from simulators.users.scripted import Script, load_script
 
 HERE = Path(__file__).parent

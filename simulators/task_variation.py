@@ -20,7 +20,7 @@ import msgspec
 
 from lab.core.codec import convert, decode, encode, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.task import Persona, Task
+from lab.core.task.task import Persona, Task
 from simulators.users.scripted import Script
 
 T = TypeVar("T", Task, Persona, Script)

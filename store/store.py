@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Self
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
-from store import progress_tables
-from store.connection import database_title, has_wal, remove_empty_wal
-from store.database import Database
-from store.image_links import Links
-from store.labels import Labels
-from store.runs import Runs
-from store.schema import APPEND_ONLY, triggers
-from store.studies import Studies
+from store.file.connection import database_title, has_wal, remove_empty_wal
+from store.file.database import Database
+from store.file.image_links import Links
+from store.file.schema import APPEND_ONLY, triggers
+from store.runs.runs import Runs
+from store.studies import progress_tables
+from store.studies.labels import Labels
+from store.studies.studies import Studies
 
 if TYPE_CHECKING:
-    from lab.core.run_records import Kit
-    from store.adjudication import Adjudications
-    from store.agreement_labels import AgreementLabels
-    from store.answer_links import AnswerLinks
-    from store.conversations import Conversations
-    from store.designs import Designs
-    from store.erasure import Erasure
-    from store.progress_rows import ProgressRows
-    from store.proofreading import Reviews
-    from store.shadows import Shadows
-    from store.study_extension import Extensions
+    from lab.core.run.run_records import Kit
+    from store.erasing.erasure import Erasure
+    from store.runs.answer_links import AnswerLinks
+    from store.runs.conversations import Conversations
+    from store.runs.shadows import Shadows
+    from store.studies.adjudication import Adjudications
+    from store.studies.agreement_labels import AgreementLabels
+    from store.studies.designs import Designs
+    from store.studies.progress_rows import ProgressRows
+    from store.studies.proofreading import Reviews
+    from store.studies.study_extension import Extensions
 
 
 class Store:
@@ -71,61 +71,61 @@ class Store:
 
     @cached_property
     def designs(self) -> Designs:
-        from store.designs import Designs
+        from store.studies.designs import Designs
 
         return Designs(self.database)
 
     @cached_property
     def reviews(self) -> Reviews:
-        from store.proofreading import Reviews
+        from store.studies.proofreading import Reviews
 
         return Reviews(self.database)
 
     @cached_property
     def adjudications(self) -> Adjudications:
-        from store.adjudication import Adjudications
+        from store.studies.adjudication import Adjudications
 
         return Adjudications(self.database, self.studies, self.labels)
 
     @cached_property
     def agreement(self) -> AgreementLabels:
-        from store.agreement_labels import AgreementLabels
+        from store.studies.agreement_labels import AgreementLabels
 
         return AgreementLabels(self.database)
 
     @cached_property
     def extensions(self) -> Extensions:
-        from store.study_extension import Extensions
+        from store.studies.study_extension import Extensions
 
         return Extensions(self.database)
 
     @cached_property
     def progress(self) -> ProgressRows:
-        from store.progress_rows import ProgressRows
+        from store.studies.progress_rows import ProgressRows
 
         return ProgressRows(self.database)
 
     @cached_property
     def conversations(self) -> Conversations:
-        from store.conversations import Conversations
+        from store.runs.conversations import Conversations
 
         return Conversations(self.database)
 
     @cached_property
     def shadows(self) -> Shadows:
-        from store.shadows import Shadows
+        from store.runs.shadows import Shadows
 
         return Shadows(self.database)
 
     @cached_property
     def answer_links(self) -> AnswerLinks:
-        from store.answer_links import AnswerLinks
+        from store.runs.answer_links import AnswerLinks
 
         return AnswerLinks(self.database)
 
     @cached_property
     def erasure(self) -> Erasure:
-        from store.erasure import Erasure
+        from store.erasing.erasure import Erasure
 
         return Erasure(self.database)
 
@@ -179,7 +179,7 @@ class Store:
 
     def kit(self) -> Kit | None:
         """Return the kit that this file is, or None if it is not a kit."""
-        from lab.core.run_records import Kit
+        from lab.core.run.run_records import Kit
 
         rows = self.database.rows_in("kit", "SELECT body FROM kit")
         return decode(rows[0][0], Kit, "the kit's mark in the file", newest=1) if rows else None
@@ -189,7 +189,7 @@ class Store:
 
         Linked pictures stay linked. `embed` stores those that can be read in the copy.
         """
-        from store.pack import pack
+        from store.copies.pack import pack
 
         pack(self.path, out, images=images, embed=embed)
 

@@ -8,14 +8,14 @@ from typing import Any
 from annotators.protocol import load_protocol
 from annotators.protocols import HERE
 from annotators.study_data import StudyData
-from lab.core.agreement import IntervalTerms
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Protocol
-from lab.core.rating_sheet import answer_to
-from lab.core.study import Assignment, Study, Unit
-from lab.core.task import Actor
-from lab.studies.study_data import load_study_data
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.protocol import Protocol
+from lab.core.study.rating_sheet import answer_to
+from lab.core.study.study import Assignment, Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.studies import label, study
 

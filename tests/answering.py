@@ -10,9 +10,9 @@ from functools import cache
 from ssl import SSLContext
 from typing import Any
 
-from lab.core.ids_and_clock import now
-from lab.core.step import Reply, ToolCall
-from lab.core.task import Actor
+from lab.core.run.step import Reply, ToolCall
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_run import Turn, give_reply
 from lab.runs.running_servers import RunningServer

@@ -12,25 +12,9 @@ from typing import NamedTuple, get_args
 
 from msgspec.structs import replace
 
-from lab.core.playbook import Move, Playbook
-from lab.core.protocol import Show
-from lab.core.run_records import Blob, Imported, Verdict, number_events
-from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply, Usage
-from lab.core.task import (
-    Actor,
-    Branch,
-    Check,
-    Criterion,
-    GoldenStep,
-    InformationUnit,
-    LogEntry,
-    Persona,
-    Rubric,
-    Task,
-    Tdg,
-    TdgNode,
-)
-from lab.core.trace import (
+from lab.core.run.run_records import Blob, Imported, Verdict, number_events
+from lab.core.run.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply, Usage
+from lab.core.run.trace import (
     Acting,
     Answered,
     AnyEvent,
@@ -46,7 +30,23 @@ from lab.core.trace import (
     Started,
     Step,
 )
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.study.protocol import Show
+from lab.core.task.playbook import Move, Playbook
+from lab.core.task.task import (
+    Actor,
+    Branch,
+    Check,
+    Criterion,
+    GoldenStep,
+    InformationUnit,
+    LogEntry,
+    Persona,
+    Rubric,
+    Task,
+    Tdg,
+    TdgNode,
+)
 
 SHOWS: tuple[Show, ...] = get_args(Show)
 SIZE = (360, 800)

@@ -133,7 +133,7 @@ def _signals_are_heard() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _tables_are_laid_once() -> Iterator[None]:
     """A new file's tables are those of the first: tests make some thousand files."""
-    from store import connection, schema
+    from store.file import connection, schema
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(connection, "migrate", SchemaTemplate(schema.migrate))

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Study
-from lab.studies.rating_session import RatingSession
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study
+from lab.studies.rating.rating_session import RatingSession
 from store.store import Store
 from tests.killing import lines_until_killed
 from tests.studies import R1, frozen, unit

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from functools import cache
 
-from lab.core.proofreading import Act, Field, Review
-from lab.core.run_records import Blob, Imported, number_events
-from lab.core.step import Action, Decision, Observation, Proposed
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import AnyEvent, DeviceInfo, Ended, Started, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.step import Action, Decision, Observation, Proposed
+from lab.core.run.trace import AnyEvent, DeviceInfo, Ended, Started, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.study.proofreading import Act, Field, Review
+from lab.core.task.task import Actor, Persona, Task
 
 SIZE = (360, 800)
 ANNOTATOR = Actor("human", "A01")

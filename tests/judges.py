@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lab.core.study import Study
+from lab.core.study.study import Study
 from lab.llm.client import Llm, ModelTerms
-from lab.studies.judge_job import job_of
-from lab.studies.judge_terms import JudgeTerms, JudgingDone
-from lab.studies.judging import JudgingJob
+from lab.studies.judging.judge_job import job_of
+from lab.studies.judging.judge_terms import JudgeTerms, JudgingDone
+from lab.studies.judging.judging import JudgingJob
 from store.store import Store
 from tests.endpoint import ModelServer, Request, Said
 from tests.screens.annotate.host import AGENT, FACT

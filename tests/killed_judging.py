@@ -16,7 +16,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.core.study import Study, UnitText
+from lab.core.study.study import Study, UnitText
 from store.store import Store
 from tests.endpoint import ModelServer, Reply, Request, serving
 from tests.forked import forked

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 _TICKING = """
 import os, signal, sys
 from pathlib import Path
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from store.store import Store
 store, left = Store.open(Path(sys.argv[1])), int(sys.argv[2])
 done = 0

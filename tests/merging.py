@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.core.ids_and_clock import uuid7
-from lab.core.rating_sheet import FieldReference, answer_to
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from store.schema import APPEND_ONLY
+from lab.core.study.rating_sheet import FieldReference, answer_to
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import uuid7
+from store.file.schema import APPEND_ONLY
 from store.store import Store
 from tests.studies import label
 

@@ -19,9 +19,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from lab.core import task_checks
-from lab.core.step import Action
-from lab.core.task import Task
+from lab.core.run.step import Action
+from lab.core.task import task_checks
+from lab.core.task.task import Task
 from simulators import library
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone

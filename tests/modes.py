@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.protocol import Field, Option, Protocol
+from lab.core.study.protocol import Field, Option, Protocol
 
 FAILED = Field("failed", "Did it fail?", "nominal", (Option("yes", key="1"), Option("no", key="2")))
 MODES = Field(

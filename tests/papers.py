@@ -7,17 +7,17 @@ from typing import Any
 
 from annotators.protocols import protocol
 from annotators.study_data import StudyData
-from lab.core.adjudication import Settlement
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.report import Cell, Number, Section, Table
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Assignment, Study, Unit
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import AnyEvent, Ended, Source, Started, Step
-from lab.studies.study_data import load_study_data
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Source, Started, Step
+from lab.core.study.adjudication import Settlement
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.study.study import Assignment, Study, Unit
+from lab.core.task.task import Actor, Persona, Task
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.studies import frozen, label
 

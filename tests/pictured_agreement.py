@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 from lab.cli.main import main
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
+from lab.core.study.label import Act, Label
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 
 PEOPLE = {"R1": 0.05, "R2": 0.07, "R3": 0.12}

@@ -6,7 +6,7 @@ import io
 
 from PIL import Image
 
-from lab.core.study import Study
+from lab.core.study.study import Study
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import make_link
 from store.store import Store

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from lab.core.run_records import Blob, Imported, number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.core.ui_tree import UiTree
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.run.ui_tree import UiTree
+from lab.core.task.task import Actor, Task
 from simulators.phone.shots_phone import at
 
 RUN = "pictured-1"

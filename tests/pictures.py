@@ -23,11 +23,11 @@ from PIL import Image
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from lab.core.demonstration import demonstration_task
-from lab.core.run_records import Imported, RelatedRun
+from lab.core.run.demonstration import demonstration_task
+from lab.core.run.run_records import Imported, RelatedRun
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Asked, Started, Step
 from lab.core.settings import Settings
-from lab.core.step import Action, Proposed
-from lab.core.trace import AnyEvent, Asked, Started, Step
 from lab.runs.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import PERSON, Spec, brief_of

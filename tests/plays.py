@@ -7,14 +7,14 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from annotators.protocols import protocol
-from lab.core.ids_and_clock import now
-from lab.core.step import Reply
-from lab.core.study import Assignment, Play, Study, Unit, sample_sha
-from lab.core.task import Actor, Persona, Task
+from lab.core.run.step import Reply
+from lab.core.study.study import Assignment, Play, Study, Unit, sample_sha
+from lab.core.task.task import Actor, Persona, Task
+from lab.core.values.ids_and_clock import now
 from lab.runs.session import Session
 from lab.runs.spec import brief_of
-from lab.studies.play_session import Participation
-from lab.studies.rating_session import RatingSession
+from lab.studies.playing.play_session import Participation
+from lab.studies.rating.rating_session import RatingSession
 from simulators import library
 from store.store import Store
 

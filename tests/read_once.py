@@ -22,7 +22,7 @@ import msgspec
 import pytest
 from PIL import Image
 
-from lab.core.read_text import ReadLine
+from lab.core.text.read_text import ReadLine
 from lab.ocr.engine import engine_name
 from lab.ocr.reader import TextReader
 from tests import drawn_once

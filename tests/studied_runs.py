@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Task
 from simulators import library
 
 SECRET = "glass-heron-9"

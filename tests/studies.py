@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.core.label import Label
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Study, Target, Unit, sample_sha
-from lab.core.task import Actor
+from lab.core.study.label import Label
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Assignment, Study, Target, Unit, sample_sha
+from lab.core.task.task import Actor
 from store.store import Store
 
 R1, R2 = Actor("human", "R1"), Actor("human", "R2")

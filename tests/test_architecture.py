@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import pytest
 
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started, Step
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import Ended, Started, Step
+from lab.core.task.task import Actor, Task
 from store.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -170,9 +170,9 @@ def house(tmp_path: Path) -> House:
 READER = """
 from collections.abc import Callable, Iterator
 
-from lab.core.run_records import Imported
-from lab.core.step import Action
-from lab.core.task import Actor, Task
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action
+from lab.core.task.task import Actor, Task
 from store.formats import FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import Draft, run_id
 
@@ -272,7 +272,7 @@ class Torch(App):
         here.own["on"] = not here.own["on"]
 """
 USE = """
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.phone import Phone
 
 phone = Phone()

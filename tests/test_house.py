@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.seams import Trouble
-from lab.devices.adb_server import Server
+from lab.devices.adb.adb_server import Server
 from tests.markup_doors import markup_doors
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +55,7 @@ ONLY = {
 """Libraries that one place alone may import."""
 
 
-SHOWN = "lab.core.plain_text"
+SHOWN = "lab.core.text.plain_text"
 
 
 def name_of(path: Path) -> str:
@@ -188,8 +188,8 @@ def test_the_table_of_runs_and_two_compared_load_no_screen(tmp_path: Path) -> No
     db = tmp_path / "x.db"
     main = "import lab.cli.main\nfor words in {}: assert lab.cli.main.main([*words, '--db', {!r}]) == 0"
     run = "from pathlib import Path\nfrom store.store import Store\n"
-    run += "from lab.core.run_records import Imported, number_events\n"
-    run += "from lab.core.task import Actor, Task\nfrom lab.core.trace import Started\n"
+    run += "from lab.core.run.run_records import Imported, number_events\n"
+    run += "from lab.core.task.task import Actor, Task\nfrom lab.core.trace import Started\n"
     run += "event = Started(trace='r', task=Task('t', 'general', instruction='x'), agent=Actor('script', 'a'))\n"
     loaded_by(run + f"Store.open(Path({str(db)!r})).runs.add(Imported(number_events([event]), {{}}, []))")
     loaded = loaded_by(main.format([["runs", "--costs"], ["runs", "--group", "agent"], ["compare", "r", "r"]], str(db)))
@@ -315,7 +315,7 @@ WRITES = frozenset(
 )
 """Methods that make a file or folder."""
 MAKES_FILES = {
-    "lab/core/made_files.py": "makes all files, with the mode that the settings say",
+    "lab/core/values/made_files.py": "makes all files, with the mode that the settings say",
     "simulators/environments/androidworld_worker.py": "runs in another Python, and writes into a folder that was made",
 }
 
@@ -341,7 +341,7 @@ def test_files_are_made_in_one_place() -> None:
         calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
         found += [f"{path.relative_to(ROOT)}:{call.lineno}" for call in calls if makes_a_file(call)]
     assert found == [], (
-        "lab/core/made_files.py makes files and folders: for their owner alone, unless settings say more"
+        "lab/core/values/made_files.py makes files and folders: for their owner alone, unless settings say more"
     )
 
 
@@ -373,9 +373,10 @@ def test_no_test_looks_at_a_persons_home_or_starts_an_adb_server_for_it() -> Non
 
 BY_ADDRESS = {
     "annotators.papers.dac.demonstration_table", "annotators.papers.measurement", "annotators.papers.pspa.metrics",
-    "annotators.units.runs", "annotators.validation.study_agents", "lab.cli.runs.run_text", "lab.core.demonstration",
-    "lab.runs.conversation_run", "lab.runs.spec", "lab.studies.proofreading_queue", "screens.review.privacy",
-    "store.formats.fingertip.writer", "store.formats.tables.rows", "store.run_rows",
+    "annotators.units.runs", "annotators.validation.study_agents", "lab.cli.runs.run_text",
+    "lab.core.run.demonstration", "lab.runs.conversation_run", "lab.runs.spec",
+    "lab.studies.proofreading.proofreading_queue", "screens.review.privacy", "store.formats.fingertip.writer",
+    "store.formats.tables.rows", "store.runs.run_rows",
 }  # fmt: skip
 """Modules that ask how an agent was started, or which person it is; which agent it is, is its `identity`."""
 

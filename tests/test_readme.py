@@ -15,12 +15,12 @@ import pytest
 from lab.cli.commands import EARLIER, earlier_names
 from lab.cli.parsers import build_parser
 from lab.core.settings import Settings
-from lab.core.task import load_task
+from lab.core.task.task import load_task
 from screens.keymap import named_bindings
 from simulators import library
 from simulators.phone.installed import APPS
 from simulators.users.scripted import load_script
-from store import schema
+from store.file import schema
 from store.formats import formats, writers
 
 ROOT = Path(__file__).parents[1]

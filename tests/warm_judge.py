@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lab.cli.judge
 import lab.cli.main
-import lab.studies.judging  # noqa: F401 - loaded, not used
+import lab.studies.judging.judging  # noqa: F401 - loaded, not used
 from lab.llm.client import Llm
 
 Llm("openai/tiny").check_known()

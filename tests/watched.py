@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lab.core.ids_and_clock import uuid7
-from lab.core.label import Act, ActKind, Label
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import Sheet, answer_to
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
+from lab.core.study.label import Act, ActKind, Label
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import Sheet, answer_to
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import uuid7
 from store.store import Store
 from tests.studies import frozen
 

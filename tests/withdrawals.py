@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from PIL import Image
 
 from lab.core.codec import encode
-from lab.core.design import Design, first_draft, next_revision, subject_of
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.run_records import Blob, Imported, Tombstone, number_events
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Study, UnitText
-from lab.core.task import Actor, InformationUnit, Task
-from lab.core.trace import AnyEvent, Ended, Source, Started, Step
+from lab.core.run.run_records import Blob, Imported, Tombstone, number_events
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Source, Started, Step
+from lab.core.study.label import Act, Label
+from lab.core.study.study import Study, UnitText
+from lab.core.task.design import Design, first_draft, next_revision, subject_of
+from lab.core.task.task import Actor, InformationUnit, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.runs.run_acts import TagChange, archive_runs, tag_runs
-from store.run_export import REVIEWED
+from store.runs.run_export import REVIEWED
 from store.store import Store
 from tests.blind import Planted, planted
 from tests.demonstrations import demonstration, row

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.ratings import Floats
-from lab.core.agreement import IntervalBy
+from lab.core.study.agreement import IntervalBy
 
 EPSILON = 1e-12
 """Differences of shares below this count as zero, because sums of thirds are not exact."""

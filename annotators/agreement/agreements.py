@@ -24,8 +24,8 @@ from annotators.agreement.statistics_by_kind import (
 )
 from annotators.agreement.test_retest import agreements_again
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
 
 __all__ = ["agreements", "agreements_by_pair", "confusion", "disputed_places", "runs_wanted"]
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from annotators.agreement.ratings import RatedItem
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
-from lab.core.study import Unit
+from lab.core.study.protocol import Field
+from lab.core.study.study import Unit
 
 Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]

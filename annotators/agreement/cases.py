@@ -22,10 +22,10 @@ from annotators.agreement.linearised import cohen_error, fleiss_error, fleiss_z,
 from annotators.agreement.numbers import mae, mse, pearson, share_within, spearman
 from annotators.agreement.ratings import Floats, NumericRatings, RatedItem, Ratings
 from annotators.agreement.weights import linear, quadratic
-from lab.core.agreement import IntervalTerms
 from lab.core.codec import read_file
 from lab.core.errors import LabError
-from lab.core.json_size import check_values
+from lab.core.study.agreement import IntervalTerms
+from lab.core.values.json_size import check_values
 
 _TOLERANCE = 5e-7
 _LARGEST_NUMBER = 1e12

@@ -22,12 +22,12 @@ from annotators.derived import (
 )
 from annotators.study_data import StudyData
 from lab.core.codec import encode
-from lab.core.label import Label
-from lab.core.protocol import Field
-from lab.core.rating_sheet import Sheet
-from lab.core.study import Unit
-from lab.core.task import Tdg
-from lab.core.whole_number import whole_number
+from lab.core.study.label import Label
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import Sheet
+from lab.core.study.study import Unit
+from lab.core.task.task import Tdg
+from lab.core.values.whole_number import whole_number
 
 Codes = npt.NDArray[np.int16]
 Name = Literal["apr", "ppr", "irr", "score", "decisions"]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from annotators.agreement.answers import answers_of, field_named
 from annotators.agreement.ratings import RatedItem
 from annotators.study_data import StudyData
-from lab.core.option_sets import set_words
-from lab.core.rating_sheet import target_of
-from lab.core.study import Unit
+from lab.core.study.option_sets import set_words
+from lab.core.study.rating_sheet import target_of
+from lab.core.study.study import Unit
 
 
 class DisputedAnswer(NamedTuple):

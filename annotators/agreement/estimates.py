@@ -11,7 +11,7 @@ from annotators.agreement.additive import AdditiveStatistic, Estimate
 from annotators.agreement.intervals import difference, estimate
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, IntervalTerms
+from lab.core.study.agreement import Agreement, IntervalTerms
 
 Statistic = tuple[str, Callable[[], AdditiveStatistic]]
 """A statistic's name and its constructor."""

@@ -22,8 +22,8 @@ from annotators.agreement.estimates import EstimateMaker, SampleCounts
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Floats
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
 
 Ints = npt.NDArray[np.int64]
 

@@ -32,10 +32,10 @@ from annotators.agreement.ratings import (
     missing_of_all,
 )
 from annotators.study_data import StudyData
-from lab.core.adjudication import SignedSettlement
 from lab.core.codec import encode
-from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference
+from lab.core.study.adjudication import SignedSettlement
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import FieldReference
 
 Derived = Literal["", "before", "after"]
 Codes = npt.NDArray[np.int16]

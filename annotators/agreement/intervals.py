@@ -12,7 +12,7 @@ import numpy as np
 from annotators.agreement.additive import AT_MOST, AdditiveStatistic, Estimate, value_of
 from annotators.agreement.distributions import binomial_two_sided, t_quantile, wilson
 from annotators.agreement.ratings import Floats
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 
 __all__ = [
     "binomial_two_sided", "difference", "estimate", "estimate_share", "estimates", "minus", "t_quantile", "wilson",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from annotators.agreement.fields import Derived
 from annotators.derived import COMPLETED, NOT_COMPLETED
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
+from lab.core.study.protocol import Field
 
 
 class RatingsPart(NamedTuple):

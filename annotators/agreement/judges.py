@@ -23,8 +23,8 @@ from annotators.agreement.option_sets import judge_of_sets
 from annotators.agreement.ratings import MissingAnswers, NumericRatings, Ratings
 from annotators.agreement.statistics_by_kind import weighted
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
 
 
 def agreements_of_judges(study_data: StudyData, field: Field) -> list[Agreement]:

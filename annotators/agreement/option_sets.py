@@ -33,10 +33,10 @@ from annotators.agreement.ratings import (
 from annotators.agreement.similarity import pairwise_share_within
 from annotators.agreement.statistics_by_kind import why_not_comparable
 from annotators.study_data import StudyData
-from lab.core.adjudication import set_of_most
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference
+from lab.core.study.adjudication import set_of_most
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import FieldReference
 
 Masks = npt.NDArray[np.bool_]
 Alike = Literal["masi", "jaccard"]

@@ -26,10 +26,10 @@ from annotators.agreement.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.similarity import answer_codes, pairwise_mae
 from annotators.agreement.statistics_by_kind import other_statistics, weighted
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
 from lab.core.errors import LabError
-from lab.core.protocol import Field
-from lab.core.report import Grid
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
+from lab.core.study.report import Grid
 
 CATEGORICAL = ("nominal", "ordinal", "flag")
 

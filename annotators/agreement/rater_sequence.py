@@ -12,7 +12,7 @@ from annotators.agreement.answers import Ints, answers_of, places_at, places_of,
 from annotators.agreement.fields import Codes, categories_of, codes_of
 from annotators.agreement.ratings import Floats
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
+from lab.core.study.protocol import Field
 
 CHOSEN = ("nominal", "ordinal")
 """Kinds of fields whose answers are options. A flag that was not raised has no time."""

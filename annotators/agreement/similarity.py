@@ -15,7 +15,7 @@ from annotators.agreement.judge_accuracy import centre_in_box, same_box
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Floats, NumericRatings
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
+from lab.core.study.protocol import Field
 
 Alike = Callable[[Floats, Floats], Floats]
 """Similarity of two columns, row by row."""

@@ -13,7 +13,7 @@ from annotators.agreement.estimates import Statistic
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.agreement.similarity import box_statistics, pairwise_mae, pairwise_share_within, same_text
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
+from lab.core.study.protocol import Field
 
 
 def category_statistics(study_data: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:

@@ -23,8 +23,8 @@ from annotators.agreement.ratings import Ints, NumericRatings, RatedItem, Rating
 from annotators.agreement.similarity import pairwise_mae
 from annotators.agreement.statistics_by_kind import weighted
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
 
 CATEGORICAL = ("nominal", "ordinal", "flag")
 

@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from lab.core.codec import encode
-from lab.core.study import Study
+from lab.core.study.study import Study
 
 HERE = Path(__file__).parent
 

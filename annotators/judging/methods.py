@@ -11,8 +11,8 @@ from annotators.papers.memgui.irr_judge import IrrJudge
 from annotators.papers.memgui.judge import MemguiJudge
 from annotators.papers.pspa.judge import PspaJudge
 from lab.core.errors import LabError
-from lab.core.protocol import Protocol
-from lab.core.suggestion import unknown_name
+from lab.core.study.protocol import Protocol
+from lab.core.text.suggestion import unknown_name
 
 
 def methods() -> dict[str, JudgeMethod]:

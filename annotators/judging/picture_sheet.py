@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lab.core.run_records import Blob
-from lab.core.safe_images import open_picture
+from lab.core.run.run_records import Blob
+from lab.core.values.safe_images import open_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from lab.core.codec import encode
-from lab.core.judge_call import stage_name
-from lab.core.label import Missing
-from lab.core.protocol import Protocol as RatingProtocol
-from lab.core.protocol import Show
-from lab.core.run_records import Blob
-from lab.core.study import Unit
+from lab.core.run.judge_call import stage_name
+from lab.core.run.run_records import Blob
+from lab.core.study.label import Missing
+from lab.core.study.protocol import Protocol as RatingProtocol
+from lab.core.study.protocol import Show
+from lab.core.study.study import Unit
 from lab.llm.client import Message
 
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, get_args
 
 from annotators.judging.question import JudgedPlace, JudgedRun, JudgeView, UnusableJudgement
 from lab.core.errors import LabError
-from lab.core.label import Label, Missing
-from lab.core.label_rules import COMPLETED, as_option, check_order, check_value
-from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, target_of
-from lab.core.study import Target
-from lab.core.task import Actor
-from lab.core.typed_text import clean
+from lab.core.study.label import Label, Missing
+from lab.core.study.label_rules import COMPLETED, as_option, check_order, check_value
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import FieldReference, Sheet, fields_by_target, target_of
+from lab.core.study.study import Target
+from lab.core.task.task import Actor
+from lab.core.text.typed_text import clean
 from lab.llm.json_in_text import answer_in, why_no_object
 
 _MOST_NOTE = 2_000

@@ -17,11 +17,11 @@ from annotators.judging.question import (
 )
 from annotators.judging.sheet_answer import answer_schema, asked_places, read_sheet
 from lab.core.codec import encode
-from lab.core.option_sets import may_be_empty
-from lab.core.plain_text import plain
-from lab.core.protocol import Field
-from lab.core.run_records import Blob
-from lab.core.study import Target, UnitText
+from lab.core.run.run_records import Blob
+from lab.core.study.option_sets import may_be_empty
+from lab.core.study.protocol import Field
+from lab.core.study.study import Target, UnitText
+from lab.core.text.plain_text import plain
 from lab.llm.client import Message
 
 T = TypeVar("T")

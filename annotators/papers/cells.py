@@ -15,8 +15,8 @@ from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.papers.field_answers import how_many_answered
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.report import Bars, Number, Table
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.report import Bars, Number, Table
 
 FEW = 20
 """With fewer runs, a table warns that it can hardly be generalised."""

@@ -24,9 +24,9 @@ from annotators.judging.question import (
 from annotators.judging.sheet_answer import step_of
 from annotators.judging.sheet_prompt import example_texts, join_texts, option_lines, run_parts, steps_with_pictures
 from lab.core.errors import LabError
-from lab.core.protocol import Field
-from lab.core.run_records import Blob
-from lab.core.typed_text import clean
+from lab.core.run.run_records import Blob
+from lab.core.study.protocol import Field
+from lab.core.text.typed_text import clean
 from lab.llm.client import Message
 from lab.llm.json_in_text import answer_in, why_no_object
 

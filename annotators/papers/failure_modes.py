@@ -16,8 +16,8 @@ from annotators.papers.cells import coefficient, count, few_runs_warning, share_
 from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled_counts
 from annotators.study_data import StudyData
 from annotators.units.pairs import units_by_method
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Table
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.report import Cell, Number, Table
 
 PRIMARY, SECONDARY = "primary", "secondary"
 

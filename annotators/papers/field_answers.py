@@ -10,9 +10,9 @@ import numpy as np
 from annotators.agreement.fields import ratings_of, truth_of
 from annotators.agreement.ratings import NO_MAJORITY
 from annotators.study_data import StudyData
-from lab.core.measured_run import MeasuredRun
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Unit
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Unit
 
 DONE = 0.99
 """A score above it is a success."""

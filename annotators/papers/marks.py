@@ -14,8 +14,8 @@ import msgspec
 
 from lab.core.codec import convert, read_file
 from lab.core.errors import LabError
-from lab.core.json_lines import json_lines
-from lab.core.measured_run import MeasuredRun, UnitMark
+from lab.core.run.measured_run import MeasuredRun, UnitMark
+from lab.core.text.json_lines import json_lines
 
 
 class Marks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -8,8 +8,8 @@ import msgspec
 
 from annotators.papers.metrics import DEFAULTS, PAPERS, MetricTerms, Number, context_of, measures
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
-from lab.core.suggestion import suggestion
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.text.suggestion import suggestion
 
 KEYS: Mapping[str, Callable[[MeasuredRun], str]] = {
     "agent": lambda case: case.agent.identity,

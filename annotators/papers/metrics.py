@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 PAPERS = ("pspa", "dac", "knowu", "memgui", "fingertip")
 """Papers in the order in which they are printed."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from annotators.study_data import StudyData
-from lab.core.protocol import Protocol
-from lab.core.report import Section
+from lab.core.study.protocol import Protocol
+from lab.core.study.report import Section
 
 PAPERS: Mapping[str, tuple[str, ...]] = {
     "tdg": ("pspa.alignment_table:sections",),

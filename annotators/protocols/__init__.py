@@ -6,8 +6,8 @@ from pathlib import Path
 
 from annotators.protocol import load_protocol
 from lab.core.errors import LabError
-from lab.core.protocol import Protocol
-from lab.core.suggestion import suggestion
+from lab.core.study.protocol import Protocol
+from lab.core.text.suggestion import suggestion
 
 HERE = Path(__file__).parent
 

@@ -11,9 +11,9 @@ from annotators.agreement.evidence import agreements_of_evidence
 from annotators.report.number_words import statistic_name
 from annotators.report.sample_section import share_words
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, interval_text, is_share
-from lab.core.protocol import Field
-from lab.core.report import Bars, Cell, Grid, Number, Picture, Section, Table
+from lab.core.study.agreement import Agreement, interval_text, is_share
+from lab.core.study.protocol import Field
+from lab.core.study.report import Bars, Cell, Grid, Number, Picture, Section, Table
 
 _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
 """Parts of the names of statistics that get Landis and Koch's words."""

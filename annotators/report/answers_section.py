@@ -30,11 +30,11 @@ from annotators.report.played_answers import played_tables
 from annotators.report.sample_section import rater_name, reason_words, share_words
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_names, method_of
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Field
-from lab.core.report import Bars, Cell, Number, Picture, Section, Table
-from lab.core.rounding import count, format_number
-from lab.core.study import Unit
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.protocol import Field
+from lab.core.study.report import Bars, Cell, Number, Picture, Section, Table
+from lab.core.study.study import Unit
+from lab.core.values.rounding import count, format_number
 
 TITLE = "Answers"
 EVERY, MAJORITY, ITEMS = "Every answer", "By majority", "Items' means"

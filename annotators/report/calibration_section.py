@@ -16,8 +16,8 @@ from annotators.report import guideline_section
 from annotators.report.agreement_section import INTERVALS_SENTENCE, is_informative, number_tables
 from annotators.report.sample_section import rater_name, share_words
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
-from lab.core.report import Cell, Grid, Section, Table
+from lab.core.study.protocol import Field
+from lab.core.study.report import Cell, Grid, Section, Table
 
 _CHOSEN = ("nominal", "ordinal", "flag")
 _PARTS = ("", "before", "after")

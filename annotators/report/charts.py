@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 
 from annotators.report.table_layout import table_lines
-from lab.core.report import Bars, Grid, Lines, Picture, Point, Scatter
-from lab.core.rounding import format_number
-from lab.core.text_charts import interval_bar, scale
-from lab.core.text_table import clean, pad, wrap_cells
+from lab.core.study.report import Bars, Grid, Lines, Picture, Point, Scatter
+from lab.core.text.text_charts import interval_bar, scale
+from lab.core.text.text_table import clean, pad, wrap_cells
+from lab.core.values.rounding import format_number
 
 MARKS = "ox+*#@%&"
 """Marks of the series' points, in the series' order."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from annotators.report.answer_counts import main_units
 from annotators.report.sample_section import rater_name
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
-from lab.core.report import Lines, Point, Section
+from lab.core.study.protocol import Field
+from lab.core.study.report import Lines, Point, Section
 
 BLOCKS = 10
 """Maximum number of blocks of a rater's answers in order of time."""

@@ -18,10 +18,10 @@ from annotators.agreement.numbers import mean
 from annotators.agreement.option_sets import sets_of, truth_of_sets
 from annotators.agreement.ratings import NO_MAJORITY, Floats, Ints, MissingAnswers, RatedItem, Ratings
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field, Option
-from lab.core.rating_sheet import FieldReference
-from lab.core.report import Number
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field, Option
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.report import Number
 
 CHOICES = ("nominal", "ordinal", "flag")
 """Kinds of fields with exactly one option as answer."""

@@ -10,8 +10,8 @@ from annotators.agreement.agreements import disputed_places
 from annotators.papers.cells import UnitValue, percent, share
 from annotators.report.answer_counts import main_units
 from annotators.study_data import StudyData
-from lab.core.guideline import Clause, clause_of
-from lab.core.report import Cell, Section, Table
+from lab.core.study.guideline import Clause, clause_of
+from lab.core.study.report import Cell, Section, Table
 
 Place = tuple[str, str]
 

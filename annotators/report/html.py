@@ -16,8 +16,8 @@ from annotators.report.number_words import (
 )
 from annotators.report.svg import INKS, svg
 from annotators.report.table_layout import number_columns
-from lab.core.report import Cell, Picture, Report, Section, Table
-from lab.core.text_table import clean
+from lab.core.study.report import Cell, Picture, Report, Section, Table
+from lab.core.text.text_table import clean
 
 DARK_INKS = ("#74b9f0", "#f0a06a", "#6fd09a", "#cf9be6", "#d9bd5a", "#f28bb4", "#7fd0dc", "#b5b5b5")
 _STYLE = """

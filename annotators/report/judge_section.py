@@ -15,9 +15,9 @@ from annotators.validation.rates import Confusion, JudgeRate
 from annotators.validation.study_agents import AgentDifference
 from annotators.validation.study_split import SPLITS, Split, parts_of
 from annotators.validation.study_validation import JudgedField, judged_fields, reported_categories
-from lab.core.agreement import IntervalTerms
-from lab.core.report import Cell, Grid, Number, Picture, Section, Table
-from lab.core.rounding import count
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.report import Cell, Grid, Number, Picture, Section, Table
+from lab.core.values.rounding import count
 
 _NAMES = {"recall": "true positive rate", "specificity": "true negative rate", "f1": "F1"}
 _KAPPAS = ("kappa", "entropy")

@@ -15,8 +15,8 @@ from annotators.report.number_words import (
     provenance_rows,
 )
 from annotators.report.table_layout import number_columns
-from lab.core.report import Cell, Grid, Number, Picture, Report, Table
-from lab.core.text_table import clean
+from lab.core.study.report import Cell, Grid, Number, Picture, Report, Table
+from lab.core.text.text_table import clean
 
 _START = re.compile(r"^(\s*)(#|[-=+]+(?=\s|$)|\d+[.)](?=\s|$))")
 """Beginnings of a line that would make it a heading, a rule or a list."""

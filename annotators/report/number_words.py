@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lab.core.agreement import Agreement
 from lab.core.codec import encode
-from lab.core.report import Bars, Cell, Number, Report
-from lab.core.rounding import count, format_number
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Bars, Cell, Number, Report
+from lab.core.values.rounding import count, format_number
 
 DIGITS = 4
 """Decimals of numbers in full."""

@@ -10,8 +10,8 @@ from annotators.gold_comparison import share_as_gold
 from annotators.papers.cells import percent
 from annotators.report.sample_section import share_words
 from annotators.study_data import StudyData
-from lab.core.report import Cell, Section, Table
-from lab.core.rounding import count
+from lab.core.study.report import Cell, Section, Table
+from lab.core.values.rounding import count
 
 TITLE = "Who took part, and who fell out"
 _NOTE = "Open: dealt and not handed in. Passed on: dealt to somebody who left, and another's now."

@@ -11,8 +11,8 @@ from annotators.agreement.evidence import EVIDENCE
 from annotators.agreement.fields import ratings_of, truth_of
 from annotators.agreement.option_sets import truth_of_sets
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.report import Bars, Number, Section
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Bars, Number, Section
 
 _CHOSEN = ("nominal", "ordinal", "flag")
 

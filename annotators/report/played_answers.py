@@ -22,9 +22,9 @@ from annotators.papers.cells import clip_difference
 from annotators.report.field_values import TOO_FEW, AnswerMeasure, FieldValues, answer_number, field_values, number_of
 from annotators.report.sample_section import reason_words
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.report import Cell, Number, Table
-from lab.core.study import Assignment, Play
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.report import Cell, Number, Table
+from lab.core.study.study import Assignment, Play
 
 ALONE = "answered_under_one_alone"
 """Reason for a person without answers under one of two conditions."""

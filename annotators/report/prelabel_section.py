@@ -6,8 +6,8 @@ from annotators.agreement.additive import Estimate
 from annotators.agreement.estimates import as_agreement, clusters_of
 from annotators.study_data import StudyData
 from annotators.validation.anchoring import Anchoring, anchoring
-from lab.core.agreement import IntervalTerms
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.report import Cell, Number, Section, Table
 
 _SAYS = (
     "On a half of the sheets, drawn for each unit and person, {judge}'s answers were shown before people answered. "

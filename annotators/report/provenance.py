@@ -10,8 +10,8 @@ import numpy as np
 
 from annotators.study_data import StudyData
 from lab.core.codec import encode
-from lab.core.label_columns import Columns
-from lab.core.report import Provenance
+from lab.core.study.label_columns import Columns
+from lab.core.study.report import Provenance
 
 
 def provenance(study_data: StudyData, code: str, platform: str) -> Provenance:

@@ -17,7 +17,7 @@ from annotators.report import (
 from annotators.report.planned_section import with_missing_statistics
 from annotators.report.provenance import provenance
 from annotators.study_data import StudyData
-from lab.core.report import Report, Section
+from lab.core.study.report import Report, Section
 
 
 def make_report(study_data: StudyData, code: str, platform: str) -> Report:

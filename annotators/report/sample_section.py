@@ -10,14 +10,14 @@ import numpy as np
 from annotators.introductions import introduction_lines
 from annotators.report.answer_counts import AnswerCounts, answer_counts
 from annotators.study_data import StudyData
-from lab.core.adjudication import Means
-from lab.core.protocol import Field
-from lab.core.rating_sheet import MISSING
-from lab.core.report import Section, Table
-from lab.core.rounding import count, format_number
-from lab.core.screen_clock import format_duration
-from lab.core.study import Study
-from lab.core.task import Actor
+from lab.core.run.screen_clock import format_duration
+from lab.core.study.adjudication import Means
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import MISSING
+from lab.core.study.report import Section, Table
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.core.values.rounding import count, format_number
 
 _MEANS_WORDS: Mapping[Means, str] = {
     "majority": "by majority", "discussion": "by discussion", "adjudicator": "by an adjudicator",

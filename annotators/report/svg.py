@@ -9,10 +9,10 @@ from html import escape
 from rich.cells import cell_len, set_cell_size
 
 from annotators.report.charts import count_text, positions_by_x, tick_text, widen_ends
-from lab.core.agreement import Agreement
-from lab.core.report import Bars, Grid, Lines, Picture, Point, Scatter
-from lab.core.rounding import format_number
-from lab.core.text_table import clean
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Bars, Grid, Lines, Picture, Point, Scatter
+from lab.core.text.text_table import clean
+from lab.core.values.rounding import format_number
 
 INKS = ("#0b62a4", "#b5490b", "#1d7a46", "#8a3aa8", "#8c6a00", "#b01e57", "#2b7f8c", "#5f5f5f")
 """Colours of the series if a page sets none (`--ink0`, ...). Each series also has its own shape."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from rich.cells import cell_len
 
 from annotators.report.number_words import cell_of, interval_of, value_of
-from lab.core.report import Cell, Number
-from lab.core.text_table import GAP, Lines, clean, join_cells, wrap_cells
+from lab.core.study.report import Cell, Number
+from lab.core.text.text_table import GAP, Lines, clean, join_cells, wrap_cells
 
 _COUNT = re.compile(r"^(?:[-+]?[\d,.]+(?: %)?|—|-)?$")
 """A count, a share, a dash, or nothing."""

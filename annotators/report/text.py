@@ -18,8 +18,8 @@ from annotators.report.number_words import (
     value_in_full,
 )
 from annotators.report.table_layout import table_lines
-from lab.core.report import Picture, Report, Section, Table
-from lab.core.text_table import clean, wrap_cells
+from lab.core.study.report import Picture, Report, Section, Table
+from lab.core.text.text_table import clean, wrap_cells
 
 
 def as_text(report: Report, width: int = 100, table_width: int | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab.core.task import Task, load_task
+from lab.core.task.task import Task, load_task
 
 HERE = Path(__file__).parent
 

@@ -18,13 +18,13 @@ from annotators.units.pairs import pair_units
 from annotators.units.parts import question_units, step_units
 from annotators.units.runs import run_units
 from annotators.units.tasks import play_units, task_units
-from lab.core.design import Design, Subject
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Protocol, Show
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.study import Unit
-from lab.core.task import Persona, Task
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.study.protocol import Protocol, Show
+from lab.core.study.study import Unit
+from lab.core.task.design import Design, Subject
+from lab.core.task.task import Persona, Task
 
 __all__ = ["TERMS", "EarlierStudy", "UnitTerms", "read_lines", "units_for"]
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Protocol, Show
-from lab.core.study import UnitText
-from lab.core.task import LogEntry, Persona
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.protocol import Protocol, Show
+from lab.core.study.study import UnitText
+from lab.core.task.task import LogEntry, Persona
 
 _PAST = 20
 """Number of past intents shown, the newest ones: as many as FingerTip's models get."""

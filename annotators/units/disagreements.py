@@ -8,11 +8,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import current_labels, target_of
-from lab.core.study import Study, Target, Unit
-from lab.core.whole_number import whole_number
+from lab.core.study.label import Label
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import current_labels, target_of
+from lab.core.study.study import Study, Target, Unit
+from lab.core.values.whole_number import whole_number
 
 
 class EarlierStudy(NamedTuple):

@@ -17,12 +17,12 @@ import msgspec
 from annotators.units.cards import facts_of
 from lab.core.codec import convert, read_file
 from lab.core.errors import LabError
-from lab.core.json_lines import json_lines
-from lab.core.label import Label
-from lab.core.label_rules import as_option, check_value
-from lab.core.protocol import Protocol
-from lab.core.study import Gold, Unit, UnitText
-from lab.core.task import Actor
+from lab.core.study.label import Label
+from lab.core.study.label_rules import as_option, check_value
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Gold, Unit, UnitText
+from lab.core.task.task import Actor
+from lab.core.text.json_lines import json_lines
 
 
 class InstructionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Protocol
-from lab.core.study import Gold
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Gold
 
 DONE = 0.99
 """A score above it is a success, as in KnowU-Bench. MemGUI-Bench's scores are 0 and 1."""

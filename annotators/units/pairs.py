@@ -8,13 +8,13 @@ from itertools import combinations
 
 import msgspec
 
-from lab.core.agent_names import shortest_names
-from lab.core.design import subject_of
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Protocol
-from lab.core.study import Unit
-from lab.core.task import Actor
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Unit
+from lab.core.task.design import subject_of
+from lab.core.task.task import Actor
 
 
 def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:

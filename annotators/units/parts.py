@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from annotators.units.cards import cards, shows_no_screens
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.protocol import Protocol
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.study import Unit, UnitText
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Unit, UnitText
 
 
 def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int = 0) -> list[Unit]:

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from annotators.units.cards import cards, check_cards, person_of, shows_no_screens
 from annotators.units.outcomes import failures, rule_answers
-from lab.core.design import SECTIONS, Design, Subject, subject_of
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Protocol
-from lab.core.study import Target, Unit
-from lab.core.task import Task, Tdg, TdgNode
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Target, Unit
+from lab.core.task.design import SECTIONS, Design, Subject, subject_of
+from lab.core.task.task import Task, Tdg, TdgNode
 
 
 def run_units(

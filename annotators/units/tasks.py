@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.protocol import Protocol
-from lab.core.study import Play, Unit
-from lab.core.suggestion import suggestion
-from lab.core.task import Persona, Task
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Play, Unit
+from lab.core.task.task import Persona, Task
+from lab.core.text.suggestion import suggestion
 
 
 class Condition(NamedTuple):

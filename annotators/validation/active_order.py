@@ -19,8 +19,8 @@ from annotators.assignment import draw_number
 from annotators.study_data import StudyData
 from annotators.validation.label_queue import UNIFORM, doubt_of_confidence, doubt_of_runs, inclusion, label_queue
 from lab.core.errors import LabError
-from lab.core.label import Act
-from lab.core.protocol import Field
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field
 
 _UNKNOWN = 0.5
 """Doubt of a place at which no judge answered: that of a coin."""

@@ -20,10 +20,10 @@ from annotators.agreement.fields import CATEGORICAL, codes_of
 from annotators.agreement.intervals import difference, estimate
 from annotators.agreement.ratings import Floats
 from annotators.study_data import StudyData
-from lab.core.agreement import IntervalTerms
-from lab.core.label import Act
-from lab.core.label_columns import Columns
-from lab.core.protocol import Field
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.label_columns import Columns
+from lab.core.study.protocol import Field
 
 Sheets = Collection[tuple[str, str, int]]
 """Sheets by unit, rater and run."""

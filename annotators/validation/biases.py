@@ -12,7 +12,7 @@ from annotators.agreement.distributions import binomial_two_sided, wilson
 from annotators.agreement.intervals import estimate
 from annotators.agreement.ratings import Floats, Ints
 from annotators.validation.prediction_powered import difference_of_estimates
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 
 FIRST, SECOND, TIE, NONE = 0, 1, 2, -1
 """A judge's preference in a pair, by the side of the answer."""

@@ -13,7 +13,7 @@ from annotators.agreement.intervals import estimate, estimates, minus
 from annotators.agreement.judge_accuracy import judge_statistic
 from annotators.agreement.ratings import Ratings
 from annotators.validation.truth import truth_and_other
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 
 
 class Drift(NamedTuple):

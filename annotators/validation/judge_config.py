@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lab.core.label import Act
+from lab.core.study.label import Act
 
 HIDDEN_OUTCOME = ["outcome"]
 """Value of `hide` in the configuration of a judge that does not see how a run ended."""

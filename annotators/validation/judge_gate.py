@@ -14,8 +14,8 @@ from annotators.study_data import StudyData
 from annotators.validation.drift import Drift, drift
 from annotators.validation.judged_ratings import judged_ratings
 from annotators.validation.study_split import Split, parts_of
-from lab.core.agreement import IntervalTerms
 from lab.core.errors import LabError
+from lab.core.study.agreement import IntervalTerms
 
 
 class GateAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

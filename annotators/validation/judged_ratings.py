@@ -12,7 +12,7 @@ from annotators.agreement.option_sets import sets_of, sets_of_runs, truth_of_set
 from annotators.agreement.ratings import Ratings
 from annotators.agreement.test_retest import rating_numbers, runs_of
 from annotators.study_data import StudyData
-from lab.core.protocol import Field
+from lab.core.study.protocol import Field
 
 
 class JudgedRatings(NamedTuple):

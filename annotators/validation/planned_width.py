@@ -9,7 +9,7 @@ from annotators.study_data import StudyData
 from annotators.validation.active_order import order_in
 from annotators.validation.label_queue import labels_wanted
 from annotators.validation.study_validation import corrected_shares
-from lab.core.study_progress import IntervalProgress
+from lab.core.study.study_progress import IntervalProgress
 
 
 def interval_progress(study_data: StudyData, planned: float) -> Iterator[IntervalProgress]:

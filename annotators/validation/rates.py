@@ -15,7 +15,7 @@ from annotators.agreement.counts import rated_by_all, select_places, sum_by_trac
 from annotators.agreement.intervals import estimate, estimates
 from annotators.agreement.judge_accuracy import Judged, judge_statistic
 from annotators.agreement.ratings import Floats, Ratings
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 
 OF_CATEGORY: tuple[Judged, ...] = ("recall", "specificity", "precision", "f1")
 """Rates reported for each category against the rest: true positive rate, true negative rate, precision and F1."""

@@ -17,9 +17,9 @@ from annotators.validation.active_order import ActiveOrder, labelled_probability
 from annotators.validation.biases import NONE, SelfPreference, VerbosityBias, self_preference, verbosity_bias
 from annotators.validation.judge_config import judge_configs
 from annotators.validation.prediction_powered import CorrectedDifference, corrected_difference, labelled_units
-from lab.core.agreement import IntervalTerms
-from lab.core.measured_run import MeasuredRun
-from lab.core.study import Unit
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.study import Unit
 
 MOST_AGENTS = 6
 """Maximum number of agents whose differences are reported, those with the most items: fifteen pairs are enough

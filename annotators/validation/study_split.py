@@ -14,8 +14,8 @@ import msgspec
 from annotators.assignment import draw_number, round_share
 from annotators.study_data import StudyData
 from lab.core.errors import LabError
-from lab.core.label import Act
-from lab.core.study import Study, Unit
+from lab.core.study.label import Act
+from lab.core.study.study import Study, Unit
 
 Split = Literal["dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)

@@ -38,9 +38,9 @@ from annotators.validation.prediction_powered import CorrectedEstimate, correcte
 from annotators.validation.rates import Validation, validation
 from annotators.validation.study_agents import AgentDifference, agent_differences, by_length, own_family
 from annotators.validation.truth import majority_of_others, truth_and_other
-from lab.core.agreement import IntervalTerms
-from lab.core.label import Act
-from lab.core.protocol import Field
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field
 
 _MOST_SLICES = 8
 """Maximum slices of a criterion. More are too small to say anything."""

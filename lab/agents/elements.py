@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lab.core.plain_text import plain
-from lab.core.read_text import ReadText
-from lab.core.step import Point
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Point
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.text.plain_text import plain
+from lab.core.text.read_text import ReadText
 
 SPACE = 1000
 """Scale of coordinates in text: thousandths of the screen's width and height, 0 to 999."""

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple, get_args
 from lab.agents.elements import SPACE, ScreenElement, elements, in_pixels, read_elements
 from lab.agents.model_prompt import RULES, correction, reading_words, situation, unread_words
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.png import png_of
-from lab.core.read_text import ReadText
-from lab.core.run_records import Blob
-from lab.core.safe_images import open_picture
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Action, ActionKind, Direction, Point, Prompt, Proposed, Usage
+from lab.core.run.trace import Step
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, ActionKind, Direction, Point, Prompt, Proposed, Usage
-from lab.core.task import Actor
-from lab.core.trace import Step
-from lab.core.whole_number import whole_number
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
+from lab.core.text.read_text import ReadText
+from lab.core.values.png import png_of
+from lab.core.values.safe_images import open_picture
+from lab.core.values.whole_number import whole_number
 from lab.llm.client import Message, NoModelAnswer
 from lab.llm.json_in_text import SeveralAnswers, answer_in, objects_in, why_no_object
 from lab.llm.remote_model import ModelAsker

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from lab.agents.elements import READ_ROLE, SPACE, ScreenElement, element_lines
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.read_text import ReadText, has_no_text
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Action
+from lab.core.run.trace import Step
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action
-from lab.core.trace import Step
+from lab.core.text.plain_text import plain
+from lab.core.text.read_text import ReadText, has_no_text
 
 VERSION = 3
 """Prompt version. Increase it with every change of the wording. The prompt contains it, so every run stores it."""

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from lab.agents.model import Conversation, ModelAgent
 from lab.agents.model_prompt import attempt
+from lab.core.run.trace import Step
 from lab.core.seams import TaskBrief
 from lab.core.settings import Settings
-from lab.core.task import Actor
-from lab.core.trace import Step
-from lab.core.typed_text import clean
+from lab.core.task.task import Actor
+from lab.core.text.typed_text import clean
 from lab.llm.client import Llm, NoModelAnswer, terms
 from lab.llm.remote_model import ModelAsker
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lab.core.mailbox import Mailbox
+from lab.core.run.mailbox import Mailbox
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Step
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor
-from lab.core.trace import Step
+from lab.core.task.task import Actor
 
 
 class PersonAgent:

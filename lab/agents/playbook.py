@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from lab.agents.replies import REFUSED, meaning
 from lab.agents.targets import Targets, number
-from lab.core.action_target import action_on
 from lab.core.errors import LabError
-from lab.core.playbook import Do, FlatMove, Move, Target, Typed, flatten
+from lab.core.run.action_target import action_on
+from lab.core.run.step import Action, Direction, Proposed, Reply
+from lab.core.run.trace import Step
+from lab.core.run.ui_tree import Node, UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Direction, Proposed, Reply
-from lab.core.task import Actor
-from lab.core.trace import Step
-from lab.core.ui_tree import Node, UiTree
+from lab.core.task.playbook import Do, FlatMove, Move, Target, Typed, flatten
+from lab.core.task.task import Actor
 
 T = TypeVar("T")
 

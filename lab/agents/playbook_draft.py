@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from lab.agents.targets import Targets, field_at, is_field
 from lab.core.errors import LabError
-from lab.core.playbook import Do, Move, Target, Typed
-from lab.core.step import Action, Direction, Point
-from lab.core.trace import Step, Trace
-from lab.core.ui_tree import Node, UiTree
+from lab.core.run.step import Action, Direction, Point
+from lab.core.run.trace import Step, Trace
+from lab.core.run.ui_tree import Node, UiTree
+from lab.core.task.playbook import Do, Move, Target, Typed
 
 _LAUNCHER = "launcher"
 _OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}

@@ -30,14 +30,14 @@ from lab.agents.process_lines import (
 )
 from lab.core.codec import encode, read_json
 from lab.core.errors import LabError
-from lab.core.made_files import write_bytes
-from lab.core.plain_text import plain
-from lab.core.process_pipes import Program
+from lab.core.run.step import Prompt, Proposed
+from lab.core.run.trace import Step
 from lab.core.seams import Screen, TaskBrief
 from lab.core.settings import load
-from lab.core.step import Prompt, Proposed
-from lab.core.task import Actor
-from lab.core.trace import Step
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
+from lab.core.values.made_files import write_bytes
+from lab.core.values.process_pipes import Program
 
 T = TypeVar("T")
 

@@ -11,15 +11,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.core.action_line import WrittenAction
-from lab.core.action_target import action_on
 from lab.core.codec import convert
 from lab.core.errors import LabError
+from lab.core.run.action_line import WrittenAction
+from lab.core.run.action_target import action_on
+from lab.core.run.step import COUNTED, Action, Point, Proposed, Usage
+from lab.core.run.trace import Step
+from lab.core.run.ui_tree import FLAGS, Bounds, Flag, Node, UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import COUNTED, Action, Point, Proposed, Usage
-from lab.core.task import Kind, agent_word
-from lab.core.trace import Step
-from lab.core.ui_tree import FLAGS, Bounds, Flag, Node, UiTree
+from lab.core.task.task import Kind, agent_word
 
 PROTOCOL = 1
 """Version of these lines. hitlab refuses a program with another version."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Step
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor
-from lab.core.trace import Step
+from lab.core.task.task import Actor
 
 
 class RecordedAgent:

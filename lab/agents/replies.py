@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lab.agents.targets import mentions, quoted, words
-from lab.core.limits import PLAYBOOK_TEXT
-from lab.core.playbook import Move
-from lab.core.step import Reply
+from lab.core.run.limits import PLAYBOOK_TEXT
+from lab.core.run.step import Reply
+from lab.core.task.playbook import Move
 
 REFUSED = "The person said no, so I leave everything as it is."
 _RESERVED = ("accept", "reject", "else")

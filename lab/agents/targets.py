@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from lab.core.limits import PLAYBOOK_TEXT
-from lab.core.playbook import ReadValue, Target
-from lab.core.step import Point
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.limits import PLAYBOOK_TEXT
+from lab.core.run.step import Point
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.playbook import ReadValue, Target
 
 _SYSTEM = ("systemui", "keyboard", "inputmethod", ".ime", "latin")
 _KEYBOARD = _SYSTEM[1:]

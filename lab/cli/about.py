@@ -16,7 +16,7 @@ from lab.cli.output import (
 )
 from lab.core.errors import LabError
 from lab.core.settings import database, folder, load, settings_file
-from lab.core.task import Kind, Task, find_log, load_log
+from lab.core.task.task import Kind, Task, find_log, load_log
 from simulators import library
 
 

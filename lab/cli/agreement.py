@@ -13,11 +13,12 @@ from lab.cli.app import show_room
 from lab.cli.arguments import STUDY, IntervalArguments, Parser, StudyArguments, TableArguments, argument, flag, option
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
-from lab.core.agreement import Agreement, IntervalTerms, interval_text, is_share
 from lab.core.errors import LabError
-from lab.core.rounding import format_number
 from lab.core.settings import Settings, load
-from lab.studies.rater_words import (
+from lab.core.study.agreement import Agreement, IntervalTerms, interval_text, is_share
+from lab.core.values.rounding import format_number
+from lab.studies.planning.study_places import study_named
+from lab.studies.rating.rater_words import (
     head_words,
     interval_words,
     lines_of,
@@ -28,7 +29,6 @@ from lab.studies.rater_words import (
     value_words,
 )
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
 
 
 class StudyAgreement(msgspec.Struct, frozen=True):
@@ -81,7 +81,7 @@ def agreement(args: AgreementArguments) -> int:
     if args.open:
         return _open_screen(args, name, settings)
     with open_store(settings, create=False, readonly=True) as store:
-        from lab.studies.study_data import evidence_agreements, study_agreements
+        from lab.studies.progress.study_data import evidence_agreements, study_agreements
 
         study = study_named(store, name)
         how = interval_method(args.bootstrap, args.seed)
@@ -317,7 +317,7 @@ def raters(args: RatersArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "raters")
     with open_store(settings, create=False, readonly=True) as store:
         from annotators.raters import raters_of
-        from lab.studies.study_data import load_study_data
+        from lab.studies.progress.study_data import load_study_data
 
         study = study_named(store, args.study)
         how = interval_method(args.bootstrap, args.seed)

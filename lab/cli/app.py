@@ -13,15 +13,15 @@ from msgspec.structs import replace as changed
 
 from lab.cli.output import print_line
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import EMBEDDED, Settings, database, in_browser, load
+from lab.core.text.plain_text import plain
 from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lab.core.study import Study
-    from lab.core.trace import Trace
+    from lab.core.run.trace import Trace
+    from lab.core.study.study import Study
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from screens.navigation import Opening

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 
-from lab.core.whole_number import whole_number
+from lab.core.values.whole_number import whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help`
@@ -105,7 +105,7 @@ class Arguments:
 
 def typed_words(text: str) -> str:
     """Return text without control characters."""
-    from lab.core.typed_text import clean
+    from lab.core.text.typed_text import clean
 
     return clean(text)
 
@@ -413,7 +413,7 @@ class Parser(argparse.ArgumentParser):
 
     def _warn_of_slip(self, word: str) -> None:
         """Warn of a word that may be a mistyped verb, and is read as a word of the default one."""
-        from lab.core.suggestion import near_names
+        from lab.core.text.suggestion import near_names
 
         if near := near_names(word, self.subcommands):
             read_as, meant = f"`{self.prog} {self.default_verb} {word}`", f"`{self.prog} {near[0]}`"
@@ -459,7 +459,7 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse_rest(self, rest: Sequence[str]) -> None:
         """Exit with the unknown arguments, reported here, where the command's own options are known."""
-        from lab.core.suggestion import suggestion
+        from lab.core.text.suggestion import suggestion
 
         actions = [action for action in self._actions if action.help != argparse.SUPPRESS]
         options = [option for action in actions for option in action.option_strings]
@@ -489,7 +489,7 @@ class Parser(argparse.ArgumentParser):
         """Check a value against its choices as argparse does, but suggest a similar one."""
         if action.choices is None or value in action.choices:
             return
-        from lab.core.suggestion import did_you_mean, near_names, suggestion
+        from lab.core.text.suggestion import did_you_mean, near_names, suggestion
 
         names = [str(choice) for choice in action.choices]
         near = suggestion(str(value), names)
@@ -506,7 +506,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with the message alone and a hint to --help, without argparse's usage."""
         from lab.core.errors import shortened
-        from lab.core.plain_text import plain
+        from lab.core.text.plain_text import plain
 
         sentence = plain(shortened(message), lines=False)
         self.exit(2, f"{self.prog}: error: {sentence}\n`{self.prog} --help` says what it takes.\n")

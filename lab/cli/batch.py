@@ -28,12 +28,12 @@ from lab.cli.database import is_new, open_store
 from lab.cli.live import print_crash
 from lab.cli.output import print_line, print_result, print_table, warn
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.rounding import count
+from lab.core.run.trace import POSTURES, AnyEvent, Paused, Resumed, Step
 from lab.core.seams import Trouble
 from lab.core.settings import Settings, load
-from lab.core.task import Task, agent_word
-from lab.core.trace import POSTURES, AnyEvent, Paused, Resumed, Step
+from lab.core.task.task import Task, agent_word
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.pass_rates import (
     Attempt,
     BatchResult,

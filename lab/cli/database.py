@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lab.cli.output import warn
 from lab.core.errors import LabError
-from lab.core.made_files import make_folder, write_bytes
 from lab.core.settings import UNNAMED, Settings, check_distinct, database, load
+from lab.core.values.made_files import make_folder, write_bytes
 from lab.studies.seats import Seat, check_seat, sees_outcomes
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def is_new(settings: Settings) -> bool:
 
 def open_store(settings: Settings, *, create: bool = True, readonly: bool = False) -> Store:
     """Open the database in force. Create its folder if it is the default one."""
-    from store.connection import database_title
+    from store.file.connection import database_title
     from store.store import Store
 
     path = database(settings)
@@ -68,7 +68,7 @@ def open_list(settings: Settings, db: str | None) -> Store:
 
 def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
     """Remove what killed commands left in these folders (and in the temporary one) and report it on standard error."""
-    from store.leftovers import sweep
+    from store.file.leftovers import sweep
 
     leftovers = sweep((folder.absolute() for folder in folders), temporary=temporary)
     for path in leftovers.removed:
@@ -146,8 +146,8 @@ def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError |
     Delete caches before and after it: whatever moment kills the process, no cache holds erased data.
     """
     from lab.ocr.reader import forget as forget_read_text
-    from lab.studies.agreement_cache import delete_cache
-    from store.erasure import NotWiped
+    from lab.studies.progress.agreement_cache import delete_cache
+    from store.erasing.erasure import NotWiped
 
     delete_cache(path)
     forget_read_text()

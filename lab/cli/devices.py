@@ -15,11 +15,11 @@ from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, 
 from lab.cli.output import print_json, print_line, print_result, print_table, warn
 from lab.cli.serve.end_signals import end_signals
 from lab.core.errors import LabError
-from lab.core.step import Point
+from lab.core.run.step import Point
 from lab.devices.device_list import ListedDevice, found
 
 if TYPE_CHECKING:
-    from lab.core.task import Task
+    from lab.core.task.task import Task
     from simulators.phone.phone import Phone
     from simulators.phone.served.served import PhoneServer
 
@@ -104,8 +104,8 @@ def add_settings_scrcpy(parser: Parser) -> None:
 
 def fetch(args: DeviceScrcpyArguments) -> int:
     """Download the pinned server unless it is cached."""
-    from lab.devices.scrcpy_release import DEFAULT
-    from lab.devices.scrcpy_release import fetch as bring
+    from lab.devices.scrcpy.scrcpy_release import DEFAULT
+    from lab.devices.scrcpy.scrcpy_release import fetch as bring
 
     jar = bring(args.version or DEFAULT, base=args.base or "")
     print_result(
@@ -184,7 +184,7 @@ def _build_phone(args: PhoneArguments) -> Phone:
 
 
 def _task(args: PhoneArguments) -> Task:
-    from lab.core.task import Task
+    from lab.core.task.task import Task
     from simulators import library
 
     if args.task and args.persona:

@@ -17,24 +17,24 @@ from lab.cli.arguments import JsonArguments, Parser, StudyArguments, amount, fla
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, warn
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.report import Section
-from lab.core.rounding import count
 from lab.core.settings import Settings
+from lab.core.study.report import Section
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
 from lab.runs.descriptions import format_dollars, one_line, without_words
-from lab.studies.batch_judging import BatchJudging
-from lab.studies.judge_job import job_of, keeps_outcome_hidden
-from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
-from lab.studies.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
-from lab.studies.judging import JudgingJob
+from lab.studies.judging.batch_judging import BatchJudging
+from lab.studies.judging.judge_job import job_of, keeps_outcome_hidden
+from lab.studies.judging.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
+from lab.studies.judging.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging.judging import JudgingJob
+from lab.studies.planning.study_places import StudyPlaces, check_goes_on, study_named
+from lab.studies.planning.study_split import check_split, keep_split
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
-from lab.studies.study_split import check_split, keep_split
-from store.process_lock import process_lock
+from store.file.process_lock import process_lock
 
 if TYPE_CHECKING:
-    from lab.core.study import Study
+    from lab.core.study.study import Study
     from lab.llm.client import Llm
     from lab.llm.executor import ModelExecutor
     from store.store import Store
@@ -120,9 +120,10 @@ class JudgeValidation(msgspec.Struct, frozen=True):
 def add_judge(parser: Parser) -> None:
     parser.runs(
         judge, JudgeArguments,
-        prints={"judge": JudgeReport, "judge-dry-run": "lab.studies.judge_questions:JudgeEstimate",
+        prints={"judge": JudgeReport, "judge-dry-run": "lab.studies.judging.judge_questions:JudgeEstimate",
                 "judge-gate": "lab.cli.judge_gate:GateReport",
-                "judge-prompt": "lab.studies.judge_questions:ShownQuestion", "judge-validation": JudgeValidation},
+                "judge-prompt": "lab.studies.judging.judge_questions:ShownQuestion",
+                "judge-validation": JudgeValidation},
     )  # fmt: skip
     parser.description = """\
 Let a language model judge a study's units, as one more rater. It sees what the
@@ -201,7 +202,7 @@ def _check_judged(store: Store, study: Study, *, asks: bool) -> None:
 def _validate(args: JudgeArguments, settings: Settings) -> int:
     """Print each judge's validation. Exit code 1 if there is nothing to compare."""
     from annotators.report.judge_section import sections
-    from lab.studies.study_data import load_study_data
+    from lab.studies.progress.study_data import load_study_data
 
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lab.cli.output import print_line, print_result
-from lab.core.agreement import IntervalTerms
 from lab.core.codec import convert, encode, read_file, read_json
 from lab.core.errors import LabError
-from lab.core.made_files import open_file
-from lab.core.plain_text import plain
-from lab.core.rounding import count
-from lab.core.study import Study
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.study import Study
+from lab.core.text.plain_text import plain
+from lab.core.values.made_files import open_file
+from lab.core.values.rounding import count
 
 if TYPE_CHECKING:
     from annotators.validation.judge_gate import GatedField, JudgeGate
@@ -64,8 +64,8 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
     A file is never overwritten: a new baseline is a new file. With a `part` of a split study, compare only its units.
     """
     from annotators.validation.judge_gate import compare_gates, gate_of, missing_places
-    from lab.studies.study_data import load_study_data
-    from lab.studies.study_split import check_split
+    from lab.studies.planning.study_split import check_split
+    from lab.studies.progress.study_data import load_study_data
 
     study_data = load_study_data(store, study)
     if part is not None:

@@ -27,15 +27,15 @@ from lab.cli.database import is_new, open_store
 from lab.cli.output import print_json, print_line, warn, warn_lines
 from lab.cli.runs.run_text import describe_action
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Spent
 from lab.core.settings import EMBEDDED, Settings, load
-from lab.core.step import Action, Spent
-from lab.core.task import agent_word
-from lab.core.whole_number import whole_number
+from lab.core.task.task import agent_word
+from lab.core.values.whole_number import whole_number
 from lab.studies.seats import refuse_blind, refuse_recorded
 
 if TYPE_CHECKING:
-    from lab.core.run_records import Summary
-    from lab.core.trace import AnyEvent, Trace
+    from lab.core.run.run_records import Summary
+    from lab.core.run.trace import AnyEvent, Trace
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from store.store import Store

@@ -84,8 +84,8 @@ def _run_command(args: Arguments) -> int:
 
 def _apply_file_mode() -> None:
     """Apply the setting `file_mode`. Broken settings are left to the command that needs them to report."""
-    from lab.core.made_files import set_file_mode
     from lab.core.settings import load
+    from lab.core.values.made_files import set_file_mode
 
     with suppress(LabError):
         set_file_mode(load().file_mode)

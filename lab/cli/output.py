@@ -12,7 +12,7 @@ from typing import Any, TextIO, TypeVar
 import msgspec
 
 from lab.core.codec import encode
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ def fold_for(stream: TextIO, text: str) -> str:
         return text
     from rich.cells import cell_len
 
-    from lab.core.text_table import wrap_cells
+    from lab.core.text.text_table import wrap_cells
 
     width = shutil.get_terminal_size().columns
     lines: list[str] = []
@@ -189,7 +189,7 @@ def _markdown_lines(head: Sequence[str], rows: list[list[str]]) -> str:
 def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> None:
     from rich.cells import cell_len
 
-    from lab.core.text_table import cut, join_cells, wrap_cells
+    from lab.core.text.text_table import cut, join_cells, wrap_cells
 
     needs = [max(cell_len(name), *(cell_len(row[at]) for row in cells), 0) for at, name in enumerate(columns)]
     folds = columns.index(wide) if wide else None

@@ -20,12 +20,12 @@ from lab.cli.arguments import (
 )
 from lab.cli.database import open_store
 from lab.core.errors import LabError
-from lab.core.made_files import open_file
 from lab.core.settings import EMBEDDED, Settings, load
+from lab.core.values.made_files import open_file
 from lab.studies.seats import refuse_blind
 
 if TYPE_CHECKING:
-    from lab.core.trace import Trace
+    from lab.core.run.trace import Trace
     from lab.runs.spec import Spec
     from screens.record.intent import DemonstrationRequest
     from store.store import Store
@@ -144,7 +144,7 @@ def _check_phone(spec: Spec | None) -> None:
 
 def _build_recording(args: RecordArguments, settings: Settings) -> DemonstrationRequest:
     """Return what to record once intent and place are known. Raise `LabError` now for all that can fail."""
-    from lab.core.demonstration import check_line
+    from lab.core.run.demonstration import check_line
     from screens.launcher import new_recording
 
     intent, place = check_line(args.intent or "", "intent"), check_line(args.place or "", "place")

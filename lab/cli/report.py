@@ -16,12 +16,12 @@ from lab.cli.database import open_store, settings_for, write_new
 from lab.cli.output import json_bytes, print_line, print_result, write_table
 from lab.core.errors import LabError
 from lab.core.settings import Settings
+from lab.studies.planning.study_places import study_named
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
 
 if TYPE_CHECKING:
-    from lab.core.agreement import IntervalTerms
-    from lab.core.report import Report
+    from lab.core.study.agreement import IntervalTerms
+    from lab.core.study.report import Report
     from store.store import Store
 
 
@@ -62,7 +62,7 @@ class ReportArguments(StudyArguments, IntervalArguments, JsonArguments):
 
 
 def add_report(parser: Parser) -> None:
-    parser.runs(report, ReportArguments, prints={"report": "lab.core.report:Report", "report-out": ReportWritten})
+    parser.runs(report, ReportArguments, prints={"report": "lab.core.study.report:Report", "report-out": ReportWritten})
     parser.examples(
         """\
   hitlab report tdg
@@ -117,7 +117,7 @@ def _embedding(model: str | None, settings: Settings) -> Embedding:
 def _study_report(store: Store, name: str, beside: list[str], how: IntervalTerms, embedding: Embedding) -> Report:
     from annotators.report.report import make_report
     from lab.core.program_version import platform, program
-    from lab.studies.study_data import load_study_data
+    from lab.studies.progress.study_data import load_study_data
 
     study = study_named(store, name)
     others = [study_named(store, other) for other in beside]

@@ -23,11 +23,11 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar, get_args, get_origin, get
 
 import msgspec
 
-from lab.core import limits
 from lab.core.errors import LabError
-from lab.core.json_size import check_values
-from lab.core.suggestion import did_you_mean, suggestion
-from lab.core.text_encoding import utf8_text
+from lab.core.run import limits
+from lab.core.text.suggestion import did_you_mean, suggestion
+from lab.core.text.text_encoding import utf8_text
+from lab.core.values.json_size import check_values
 
 T = TypeVar("T")
 

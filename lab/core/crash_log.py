@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import traceback
 
-from lab.core.made_files import make_folder, write_text
-from lab.core.secret_keys import without_keys
+from lab.core.redaction.secret_keys import without_keys
 from lab.core.settings import folder
+from lab.core.values.made_files import make_folder, write_text
 
 
 def traceback_of(error: BaseException) -> str:

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.core.made_files import make_folder, write_bytes
 from lab.core.settings import folder
+from lab.core.values.made_files import make_folder, write_bytes
 
 _MOST = 100_000
 """Number of bytes to read of the file."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadText
-from lab.core.run_records import Blob
-from lab.core.step import Action, Decision, Observation, Point, Proposed, Question, Reply
-from lab.core.task import Actor, Kind, Persona, Task
-from lab.core.trace import DeviceInfo, Step
-from lab.core.ui_tree import UiTree
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Action, Decision, Observation, Point, Proposed, Question, Reply
+from lab.core.run.trace import DeviceInfo, Step
+from lab.core.run.ui_tree import UiTree
+from lab.core.task.task import Actor, Kind, Persona, Task
+from lab.core.text.read_text import ReadText
 
 
 class WaitCancelled(Exception):

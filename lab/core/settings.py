@@ -13,8 +13,8 @@ import msgspec
 
 from lab.core.codec import read_file, reason_of
 from lab.core.errors import LabError
-from lab.core.made_files import PRIVATE, is_file_mode, make_folder, write_text
-from lab.core.suggestion import suggestion
+from lab.core.text.suggestion import suggestion
+from lab.core.values.made_files import PRIVATE, is_file_mode, make_folder, write_text
 
 _CODE = re.compile(r"(?=[_-]*[A-Za-z0-9])[A-Za-z0-9_-]{1,32}")
 """Form of a study code. It is too narrow for an address, so that nobody enters one."""

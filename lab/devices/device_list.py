@@ -7,14 +7,14 @@ from functools import partial
 from typing import NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.step import Point
-from lab.devices.adb_server import ListedPhone, Server
-from lab.devices.adb_states import away
+from lab.core.run.step import Point
+from lab.devices.adb.adb_server import ListedPhone, Server
+from lab.devices.adb.adb_states import away
+from lab.devices.adb.shell import Shell
+from lab.devices.adb.system_state import glance
+from lab.devices.adb.tracker import ON_LINE
 from lab.devices.screen_state import screen_state
 from lab.devices.selection import facts_of
-from lab.devices.shell import Shell
-from lab.devices.system_state import glance
-from lab.devices.tracker import ON_LINE
 
 # Short, so that one busy phone does not delay the whole list.
 _SECONDS = 3.0

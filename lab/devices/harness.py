@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from lab.core.codec import decode, encode
 from lab.core.errors import LabError
+from lab.core.redaction.secret_keys import without_keys
 from lab.core.seams import Trouble
-from lab.core.secret_keys import without_keys
 
 _ADDRESS = re.compile(r"(?:http://)?(127\.0\.0\.1|localhost):(\d{1,5})/?")
 _PATIENCE = 15.0

@@ -7,17 +7,17 @@ from collections.abc import Callable, Container, Iterable
 
 import msgspec
 
-from lab.core.password_redaction import without_password_texts
-from lab.core.safe_images import open_picture
+from lab.core.redaction.password_redaction import without_password_texts
+from lab.core.run.step import Point
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Screen, Trouble
-from lab.core.step import Point
-from lab.core.ui_tree import Bounds, Node, UiTree
-from lab.devices import screencap
-from lab.devices.dump import Dumper
+from lab.core.values.safe_images import open_picture
+from lab.devices.adb import screencap
+from lab.devices.adb.dump import Dumper
+from lab.devices.adb.shell import Shell
+from lab.devices.adb.system_state import SystemState, glance
 from lab.devices.screen_state import secured, secured_trouble
 from lab.devices.screen_watch import ScreenWatch
-from lab.devices.shell import Shell
-from lab.devices.system_state import SystemState, glance
 
 _TRIES = 3
 _NOTHING = UiTree()

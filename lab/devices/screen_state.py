@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from lab.core.seams import Trouble
-from lab.devices.shell import Shell, line_of
+from lab.devices.adb.shell import Shell, line_of
 
 _MARK = "hitlab:next"
 _ASK = (

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
+from lab.devices.adb.shell import Shell, line_of
+from lab.devices.adb.socket_io import hang_up
 from lab.devices.screen_state import ScreenState, postures, screen_state, secured, secured_trouble, wake
-from lab.devices.shell import Shell, line_of
-from lab.devices.socket_io import hang_up
 
 _TICK = 2.0
 """Seconds between two polls of the screen's state."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.step import Point
-from lab.core.suggestion import list_sentence
-from lab.core.trace import DeviceInfo
-from lab.devices.adb_server import ListedPhone, Server
-from lab.devices.adb_states import away, is_address
-from lab.devices.shell import Shell, line_of
-from lab.devices.tracker import ON_LINE, PASSING
+from lab.core.run.step import Point
+from lab.core.run.trace import DeviceInfo
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import list_sentence
+from lab.devices.adb.adb_server import ListedPhone, Server
+from lab.devices.adb.adb_states import away, is_address
+from lab.devices.adb.shell import Shell, line_of
+from lab.devices.adb.tracker import ON_LINE, PASSING
 
 _LOOK = 0.1
 _FACTS = ("ro.product.model", "ro.product.name", "ro.build.version.release", "ro.build.version.sdk")

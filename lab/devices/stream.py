@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from lab.core.errors import LabError
+from lab.core.run.step import Point
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Frame
-from lab.core.step import Point
-from lab.core.ui_tree import UiTree
 from lab.devices.video_source import DecodedPicture, PictureSource, VideoPicture
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from lab.core.run.step import Point
 from lab.core.seams import Trouble
-from lab.core.step import Point
-from lab.devices import screencap
-from lab.devices.shell import Shell
+from lab.devices.adb import screencap
+from lab.devices.adb.shell import Shell
 
 if TYPE_CHECKING:
-    from lab.devices.scrcpy import DecodedFrame, Scrcpy
+    from lab.devices.scrcpy.scrcpy import DecodedFrame, Scrcpy
 
 
 class VideoPicture(NamedTuple):

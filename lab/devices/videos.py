@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
-from lab.devices.shell import Open, Shell
+from lab.devices.adb.shell import Open, Shell
 from lab.devices.video_source import Captures, Failures, PictureSource, VideoSource
 
 if TYPE_CHECKING:
-    from lab.devices.scrcpy import InstalledApp, Scrcpy
+    from lab.devices.scrcpy.scrcpy import InstalledApp, Scrcpy
 
 _NO_SERVER = "no scrcpy server: `hitlab settings scrcpy` fetches one"
 _MOST_WORDS = 80
@@ -85,7 +85,7 @@ class Videos:
 
         After a `secret` text, restore the clipboard's earlier content.
         """
-        from lab.devices.scrcpy import Scrcpy
+        from lab.devices.scrcpy.scrcpy import Scrcpy
 
         session = self.session
         if session is not None:
@@ -105,7 +105,7 @@ class Videos:
 
     def labels(self) -> Sequence[InstalledApp] | None:
         """Return the phone's apps with their labels, or None if no server is found or it cannot list them."""
-        from lab.devices.scrcpy_apps import apps
+        from lab.devices.scrcpy.scrcpy_apps import apps
 
         try:
             return apps(self._open)
@@ -137,7 +137,7 @@ class Videos:
 
     def _acquire_session(self) -> Scrcpy:
         """Return the running session, or a new one, and count one more stream."""
-        from lab.devices.scrcpy import Scrcpy
+        from lab.devices.scrcpy.scrcpy import Scrcpy
 
         with self._lock:
             if self._closed:
@@ -182,7 +182,7 @@ def _paste(session: Scrcpy, text: str, *, secret: bool) -> None:
 
 def _plan_source(via: str) -> tuple[str, str]:
     """Return the planned scrcpy version and the reason for screencap, one of them empty."""
-    from lab.devices.scrcpy_server import find
+    from lab.devices.scrcpy.scrcpy_server import find
 
     if via == "screencap":
         return "", "as was asked for"

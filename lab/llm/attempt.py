@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from lab.core.plain_text import plain
-from lab.core.step import Usage
+from lab.core.run.step import Usage
+from lab.core.text.plain_text import plain
 from lab.llm.exchange import Exchange
 from lab.llm.model_reply import ModelReply
 from lab.llm.refused_parameters import setting_hint

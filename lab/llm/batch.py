@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import IO, Any, NamedTuple
 
-from lab.core import limits
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.step import Usage
+from lab.core.run import limits
+from lab.core.run.step import Usage
+from lab.core.text.plain_text import plain
 from lab.llm.attempt import CallResult, without_secrets
 from lab.llm.client import OPENAI_PROVIDERS, Llm, Message, ModelAnswer, NoModelAnswer
 from lab.llm.server_words import words_of_value

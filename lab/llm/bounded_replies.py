@@ -13,9 +13,9 @@ from typing import Any
 
 import httpx
 
-from lab.core import limits
 from lab.core.errors import LabError
-from lab.core.json_size import check_values
+from lab.core.run import limits
+from lab.core.values.json_size import check_values
 from lab.llm.attempt import TooLarge
 from lab.llm.event_stream import KIND, EventStream, json_value, one_event
 from lab.llm.exchange import Exchange, current_exchange, is_completion

@@ -26,10 +26,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Usage
 from lab.core.seams import WaitCancelled
 from lab.core.settings import Settings
-from lab.core.step import Usage
 from lab.llm.attempt import KEYS, CallResult, NoKey, TooLate, failed, without_secrets
 from lab.llm.exchange import Exchange, current_exchange, recorded
 from lab.llm.model_reply import ModelReply, read_completion

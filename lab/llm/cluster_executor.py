@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.run.step import Usage
 from lab.core.seams import WaitCancelled
-from lab.core.step import Usage
-from lab.core.whole_number import whole_number
+from lab.core.text.plain_text import plain
+from lab.core.values.whole_number import whole_number
 from lab.llm.client import Llm, ModelAnswer, ModelTerms, NoModelAnswer
 from lab.llm.executor import ModelQuestion
 

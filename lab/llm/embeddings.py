@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.secret_keys import without_keys
+from lab.core.redaction.secret_keys import without_keys
 from lab.llm.client import Llm, ModelTerms
 
 LOCAL = "local:"

@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx
 
-from lab.core import limits
 from lab.core.errors import LabError
-from lab.core.json_size import check_values
+from lab.core.run import limits
+from lab.core.values.json_size import check_values
 from lab.llm.attempt import TooLarge
 from lab.llm.exchange import Exchange, error_in, is_completion
 from lab.llm.model_reply import content_parts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 from lab.llm.json_in_text import LONGEST, found_objects
 from lab.llm.thinking_marks import SplitText, split_thinking
 

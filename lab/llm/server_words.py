@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 _LONGEST = 300
 """Maximum characters of a server's message in ours."""

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadLine
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
+from lab.core.text.read_text import ReadLine
 
 EXTRA = "hitlab[ocr]"
 """Package extra that installs the engine."""
@@ -54,7 +54,7 @@ def load_engine() -> Callable[[bytes], list[ReadLine]]:
     import numpy as np
     from rapidocr import RapidOCR
 
-    from lab.core.safe_images import open_picture
+    from lab.core.values.safe_images import open_picture
 
     logging.disable(logging.CRITICAL)
     _let_threads_sleep()

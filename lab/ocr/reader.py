@@ -20,9 +20,9 @@ from pathlib import Path
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.made_files import make_folder
-from lab.core.read_text import ReadLine, ReadText
 from lab.core.settings import folder
+from lab.core.text.read_text import ReadLine, ReadText
+from lab.core.values.made_files import make_folder
 from lab.ocr.engine import check_engine
 from lab.ocr.worker import LENGTH, MOST_BYTES, sent
 

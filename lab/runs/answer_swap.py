@@ -14,8 +14,8 @@ import msgspec
 
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.step import Action, Question, Reply
-from lab.core.trace import Step, Trace
+from lab.core.run.step import Action, Question, Reply
+from lab.core.run.trace import Step, Trace
 from lab.runs.fork import ForkChange, fork_run
 from lab.runs.pass_rates import attempt_of
 from lab.runs.session import Session

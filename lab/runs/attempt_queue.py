@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from lab.core.seams import Agent
-from lab.core.task import Task
+from lab.core.task.task import Task
 
 
 class NumberedAttempt(NamedTuple):

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
+from lab.core.run.step import Reply
 from lab.core.seams import User, WaitCancelled
-from lab.core.step import Reply
-from lab.core.task import Actor
-from lab.core.typed_text import clean
+from lab.core.task.task import Actor
+from lab.core.text.typed_text import clean
+from lab.core.values.ids_and_clock import now
 from lab.llm.client import Llm, Message
 from lab.runs.conversation_run import SERVER, Turn, close_conversation, give_reply, system_of
 from simulators.users.endpoint.known_tasks import KnownTask

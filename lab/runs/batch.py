@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 from lab.core.errors import LabError
+from lab.core.run.trace import AnyEvent
 from lab.core.seams import Agent, Closable, Device, SupportsMemory, Trouble
 from lab.core.settings import EMBEDDED
-from lab.core.trace import AnyEvent
 from lab.llm.remote_model import RemoteModel
 from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
 from lab.runs.pass_rates import Attempt, BrokenRun, RefusedAttempt, TaskResult, attempt_of, task_result

@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple, get_args
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.read_text import is_from_ocr, line_contains
+from lab.core.run.step import ActionKind, Observation, Proposed
+from lab.core.run.trace import Step
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Screen
-from lab.core.step import ActionKind, Observation, Proposed
-from lab.core.suggestion import suggestion
-from lab.core.trace import Step
-from lab.core.ui_tree import UiTree
-from lab.core.whole_number import whole_number
+from lab.core.text.read_text import is_from_ocr, line_contains
+from lab.core.text.suggestion import suggestion
+from lab.core.values.whole_number import whole_number
 
 Kind = Literal["step", "action", "app", "text", "ask"]
 

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from lab.core.agent_names import shortest_names
-from lab.core.plain_text import plain
-from lab.core.step import Action, Point, Reply
-from lab.core.trace import AnyEvent, Asked, Ended, Started, Step
-from lab.core.ui_tree import UiTree
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.step import Action, Point, Reply
+from lab.core.run.trace import AnyEvent, Asked, Ended, Started, Step
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import action_words, format_dollars, one_line, score_words, status_words, target_name
 from lab.runs.recorded_run import RecordedRun, RunHead
 from lab.runs.run_rows import Cost, cost_of

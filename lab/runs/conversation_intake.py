@@ -18,12 +18,12 @@ from datetime import UTC, datetime
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.limits import ENDPOINT_WAITING
-from lab.core.screen_clock import duration_words
-from lab.core.step import Reply
-from lab.core.task import Actor
-from lab.core.trace import Answered, Trace
+from lab.core.run.limits import ENDPOINT_WAITING
+from lab.core.run.screen_clock import duration_words
+from lab.core.run.step import Reply
+from lab.core.run.trace import Answered, Trace
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now
 from lab.runs.conversation_run import (
     SERVER,
     Turn,
@@ -422,7 +422,7 @@ def _load_conversation(trace: Trace) -> Conversation | None:
 
 
 def _turn_of_step(trace: Trace) -> Turn:
-    from lab.core.trace import Asked
+    from lab.core.run.trace import Asked
 
     step = trace.steps[-1]
     assert step.question is not None

@@ -8,7 +8,7 @@ from lab.core.codec import convert
 from lab.runs.descriptions import CLIENT, JUDGE, one_line
 from lab.runs.running_servers import departures
 from simulators.users.endpoint.request_kinds import RequestKind
-from store.conversations import ConversationRow
+from store.runs.conversations import ConversationRow
 from store.store import Store
 
 _MOST = 2_000

@@ -14,12 +14,12 @@ import msgspec
 
 from lab.core.codec import convert
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.limits import ENDPOINT_CALLS
-from lab.core.run_records import Blob, Imported
-from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
-from lab.core.task import Actor
-from lab.core.trace import Answered, AnyEvent, Asked, Conditions, Ended, Started, Step, Trace
+from lab.core.run.limits import ENDPOINT_CALLS
+from lab.core.run.run_records import Blob, Imported
+from lab.core.run.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
+from lab.core.run.trace import Answered, AnyEvent, Asked, Conditions, Ended, Started, Step, Trace
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.runs.descriptions import CLIENT, JUDGE, is_conversation
 from simulators.users.endpoint.chat_request import AnswerForm, ChatMessage, ChatRequest, Tool
 from simulators.users.endpoint.known_tasks import KnownTask
@@ -185,7 +185,7 @@ def _last_picture(pictures: Mapping[str, Blob]) -> Observation:
     """Return the last picture of a question as an observation. The others are in its prompt."""
     if not pictures:
         return Observation()
-    from lab.core.safe_images import open_picture
+    from lab.core.values.safe_images import open_picture
 
     sha, blob = list(pictures.items())[-1]
     try:

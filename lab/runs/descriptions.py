@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from lab.core.demonstration import Demonstration, reason_words
-from lab.core.plain_text import plain
-from lab.core.run_records import Summary
-from lab.core.step import Action, Point, Spent, Usage
-from lab.core.trace import Step
-from lab.core.ui_tree import UiTree
+from lab.core.run.demonstration import Demonstration, reason_words
+from lab.core.run.run_records import Summary
+from lab.core.run.step import Action, Point, Spent, Usage
+from lab.core.run.trace import Step
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.plain_text import plain
 
 DEMONSTRATED = "demo-"
 """Prefix of the names of tasks that come from a demonstration alone."""

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Question, Reply
+from lab.core.run.trace import DeviceInfo, Step
 from lab.core.seams import (
     Device,
     EnvironmentScore,
@@ -21,8 +23,6 @@ from lab.core.seams import (
     Trouble,
     WaitCancelled,
 )
-from lab.core.step import Action, Question, Reply
-from lab.core.trace import DeviceInfo, Step
 
 Answer = TypeVar("Answer")
 TroubleCallback = Callable[[Trouble | None], None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lab.core.run_records import RelatedRun
-from lab.core.trace import Forked
+from lab.core.run.run_records import RelatedRun
+from lab.core.run.trace import Forked
 
 
 class TreeLine(NamedTuple):

@@ -7,16 +7,16 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from lab.core.episode import ForkOverrides
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.run_records import Imported
+from lab.core.run.episode import ForkOverrides
+from lab.core.run.run_records import Imported
+from lab.core.run.step import ENDING, Action, Decision, Point, Proposed, Question, Reply
+from lab.core.run.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Agent
-from lab.core.step import ENDING, Action, Decision, Point, Proposed, Question, Reply
-from lab.core.task import Actor, Persona, compose_name
-from lab.core.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
-from lab.core.ui_tree import UiTree
-from lab.core.whole_number import whole_number
+from lab.core.task.task import Actor, Persona, compose_name
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.core.values.whole_number import whole_number
 from lab.runs.incomplete_action import action_problem
 from lab.runs.session import ForkStart, Session
 from lab.runs.spec import Spec, is_playbook, stored_spec

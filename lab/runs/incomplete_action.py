@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 
 _AT_A_PLACE = {"click", "double_tap", "long_press"}
 _OF_WORDS = {"input_text", "ask_user", "answer"}

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from lab.core.task import Kind
-from lab.core.trace import Trace
+from lab.core.run.trace import Trace
+from lab.core.task.task import Kind
 
 MODES = ("general", "personalized", "proactive")
 _PASSES = 0.99

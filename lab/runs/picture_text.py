@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.read_text import has_no_text
-from lab.core.trace import Asked, Ended, Step
+from lab.core.run.trace import Asked, Ended, Step
+from lab.core.text.read_text import has_no_text
 
 if TYPE_CHECKING:
-    from lab.core.run_redaction import ReadTree
-    from lab.core.step import Observation
-    from lab.core.trace import AnyEvent
-    from lab.core.ui_tree import UiTree
+    from lab.core.redaction.run_redaction import ReadTree
+    from lab.core.run.step import Observation
+    from lab.core.run.trace import AnyEvent
+    from lab.core.run.ui_tree import UiTree
     from lab.ocr.reader import TextReader
     from store.store import Store
 

@@ -8,16 +8,16 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import islice
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
-from lab.core.demonstration import Demonstration, demonstration
-from lab.core.plain_text import plain
-from lab.core.read_text import has_no_text
-from lab.core.run_records import Blob, Verdict
-from lab.core.safe_images import size_problem
-from lab.core.step import Observation
-from lab.core.trace import PHONE, POSTURES, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace
-from lab.core.ui_tree import UiTree
+from lab.core.run.demonstration import Demonstration, demonstration
+from lab.core.run.run_records import Blob, Verdict
+from lab.core.run.step import Observation
+from lab.core.run.trace import PHONE, POSTURES, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.plain_text import plain
+from lab.core.text.read_text import has_no_text
+from lab.core.values.safe_images import size_problem
 from lab.runs.descriptions import action_words, marks_of_step, raw_words
-from store.images import picture_size
+from store.file.images import picture_size
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
+from lab.core.run.step import Proposed
+from lab.core.run.trace import Acting, AnyEvent, Paused, Resumed, Step, Trace
 from lab.core.seams import Device
-from lab.core.step import Proposed
-from lab.core.trace import Acting, AnyEvent, Paused, Resumed, Step, Trace
+from lab.core.values.ids_and_clock import now
 from lab.runs.breakpoints import REASON
 from store.store import Store
 

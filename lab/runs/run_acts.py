@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.run_records import RENAMED, RunAct, check_tag
-from lab.core.task import Actor, AgentName
+from lab.core.run.run_records import RENAMED, RunAct, check_tag
+from lab.core.task.task import Actor, AgentName
+from lab.core.values.ids_and_clock import now, uuid7
 
 if TYPE_CHECKING:
     from store.store import Store

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lab.core.errors import LabError
 from lab.core.last_choices import RunChoices
 from lab.core.settings import Settings
-from lab.core.task import Task
+from lab.core.task.task import Task
 from lab.runs.spec import WITHOUT_PLAYBOOK, Spec, in_world
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.suggestion import suggestion
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import suggestion
 from lab.runs.descriptions import status_words
 from lab.runs.run_rows import Cost, RunEntry, agent_words
 

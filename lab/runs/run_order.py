@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.suggestion import unknown_name
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import unknown_name
 from lab.runs.run_filter import COSTLY, UNKNOWN, RunFilter
 from lab.runs.run_rows import Cost, RunEntry
 

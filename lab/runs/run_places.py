@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import EMBEDDED
+from lab.core.text.plain_text import plain
 from lab.runs.spec import Spec
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lab.core.agent_names import shortest_names
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.measured_run import MeasuredRun
 from lab.runs.descriptions import DEMONSTRATED, status_words
-from store.run_table import RunRow
+from store.runs.run_table import RunRow
 
 
 class Cost(NamedTuple):

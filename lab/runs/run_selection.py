@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from lab.core.errors import LabError
-from lab.core.run_records import check_tag
+from lab.core.run.run_records import check_tag
 
 if TYPE_CHECKING:
     from store.store import Store

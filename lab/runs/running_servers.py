@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from lab.core.made_files import make_folder, open_descriptor
 from lab.core.settings import folder
+from lab.core.values.made_files import make_folder, open_descriptor
 
 ServerKind = Literal["endpoint", "serve"]
 _KEPT_SECONDS = 7 * 24 * 3600

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadText, has_no_text
+from lab.core.run.step import Observation
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Screen
 from lab.core.settings import load
-from lab.core.step import Observation
-from lab.core.ui_tree import UiTree
+from lab.core.text.read_text import ReadText, has_no_text
 from lab.ocr.engine import check_engine, engine_name
 
 if TYPE_CHECKING:

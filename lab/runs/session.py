@@ -10,17 +10,30 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.agents.person import PersonAgent
-from lab.core import episode, task_checks
 from lab.core.codec import encode
 from lab.core.crash_log import write_crash_log
-from lab.core.episode import EpisodeScore, Scorer
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import monotonic_ms, now, uuid7
-from lab.core.mailbox import Mailbox
-from lab.core.password_redaction import without_password_texts
-from lab.core.read_text import ReadText
-from lab.core.run_control import RunControl
-from lab.core.run_records import Blob
+from lab.core.redaction.password_redaction import without_password_texts
+from lab.core.run import episode
+from lab.core.run.episode import EpisodeScore, Scorer
+from lab.core.run.mailbox import Mailbox
+from lab.core.run.run_control import RunControl
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Action, Decision, Observation, Proposed, Question, Reply
+from lab.core.run.trace import (
+    PHONE,
+    AnyEvent,
+    Asked,
+    Conditions,
+    Ended,
+    Flagged,
+    Paused,
+    Resumed,
+    Started,
+    Step,
+    Trace,
+    fold,
+)
 from lab.core.seams import (
     Agent,
     Closable,
@@ -36,22 +49,10 @@ from lab.core.seams import (
     User,
     WaitCancelled,
 )
-from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
-from lab.core.task import Actor, Task
-from lab.core.trace import (
-    PHONE,
-    AnyEvent,
-    Asked,
-    Conditions,
-    Ended,
-    Flagged,
-    Paused,
-    Resumed,
-    Started,
-    Step,
-    Trace,
-    fold,
-)
+from lab.core.task import task_checks
+from lab.core.task.task import Actor, Task
+from lab.core.text.read_text import ReadText
+from lab.core.values.ids_and_clock import monotonic_ms, now, uuid7
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.resume import breakpoint_step, interrupted_step, restore_phone

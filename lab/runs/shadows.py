@@ -16,17 +16,17 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.plain_text import plain
-from lab.core.protocol import Show
+from lab.core.redaction.secret_keys import without_keys
+from lab.core.run.shadow_answer import MissingShadow, ShadowAnswer
+from lab.core.run.step import Observation, Question
+from lab.core.run.trace import Asked, Started, Step
 from lab.core.seams import WaitCancelled
-from lab.core.secret_keys import without_keys
 from lab.core.settings import Settings, load
-from lab.core.shadow_answer import MissingShadow, ShadowAnswer
-from lab.core.step import Observation, Question
-from lab.core.task import Actor
-from lab.core.trace import Asked, Started, Step
-from lab.core.typed_text import clean
+from lab.core.study.protocol import Show
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
+from lab.core.text.typed_text import clean
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.llm.client import NoModelAnswer
 from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedReplies, model_user
 from store.store import Store

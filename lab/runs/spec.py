@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from lab.core.errors import LabError
+from lab.core.run.trace import Trace
 from lab.core.seams import Agent, Device, TaskBrief
 from lab.core.settings import EMBEDDED, UNNAMED
-from lab.core.suggestion import did_you_mean, near_names
-from lab.core.task import Actor, Persona, Task, step_limit
-from lab.core.trace import Trace
+from lab.core.task.task import Actor, Persona, Task, step_limit
+from lab.core.text.suggestion import did_you_mean, near_names
 from lab.runs.descriptions import is_conversation
 from store.store import Store
 
@@ -240,7 +240,7 @@ def is_playbook(agent: str) -> bool:
 def playbook_agent(agent: str, task: Task | None) -> Agent:
     """Build the agent that plays a task's playbook. Raise `LabError` with the alternatives if it has none."""
     from lab.agents.playbook import PlaybookAgent
-    from lab.core.playbook import moves_of
+    from lab.core.task.playbook import moves_of
 
     name = agent.partition(":")[2]
     if task is None or not (task.playbook or any(one.moves for one in task.playbooks)):
@@ -251,7 +251,7 @@ def playbook_agent(agent: str, task: Task | None) -> Agent:
 
 def may_ask(task: Task, agent: str) -> bool:
     """Return True if an agent may ask the user something: any may except a playbook without a question."""
-    from lab.core.playbook import Move, moves_of, walk
+    from lab.core.task.playbook import Move, moves_of, walk
 
     if not is_playbook(agent):
         return True
@@ -275,7 +275,7 @@ def restore_playbook(task: Task, vary: int) -> Task:
 
 def replace_playbook(task: Task, file: str | None, agent: str | None) -> Task:
     """Return a task with the playbook of a file. Raise `LabError` if another agent is to do it."""
-    from lab.core.playbook import load_playbook
+    from lab.core.task.playbook import load_playbook
 
     if file is None:
         return task
@@ -337,7 +337,7 @@ def environment_phone(spec: Spec) -> Device:
 def attached(spec: Spec) -> Device:
     """Connect to the phone that adb names. A served one with its harness is first set up for the task."""
     from lab.core.settings import load
-    from lab.devices.adb import AdbPhone
+    from lab.devices.adb.adb import AdbPhone
     from lab.devices.harness import Harness
 
     settings = load()

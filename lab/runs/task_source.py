@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from lab.core.errors import LabError
-from lab.core.task import Kind, Persona, Task
+from lab.core.task.task import Kind, Persona, Task
 from simulators import library
 
 

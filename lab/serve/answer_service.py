@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from lab.llm.client import Llm
 from lab.runs.automatic_answers import AutomaticAnswers, UserOf
 from lab.runs.conversation_intake import Intake

@@ -9,8 +9,8 @@ import socket
 import threading
 from typing import TYPE_CHECKING, Any
 
-from lab.core import limits
 from lab.core.errors import LabError
+from lab.core.run import limits
 from lab.serve.open_files import allow_many_files
 from simulators.users.endpoint.access import TOKEN, Access, is_loopback
 from simulators.users.endpoint.asgi import Application

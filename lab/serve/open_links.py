@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from lab.core.errors import LabError
-from lab.core.study import Study
+from lab.core.study.study import Study
 from lab.serve.allowance import Allowance
 from lab.studies.links import PURPOSES, Link, LinkRefused, check_free, check_link, enter_link, hashed, knows, links_of
 from store.store import Store

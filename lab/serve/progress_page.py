@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from string import Template
 
-from lab.core.study_progress import StudyProgress
-from lab.studies import progress_words
-from lab.studies.progress_words import FIELDS, RATERS, STRAGGLERS, Cells, ProgressColumn
+from lab.core.study.study_progress import StudyProgress
+from lab.studies.progress import progress_words
+from lab.studies.progress.progress_words import FIELDS, RATERS, STRAGGLERS, Cells, ProgressColumn
 
 EVERY = 5
 """Seconds between two updates."""

@@ -18,8 +18,8 @@ import aiohttp
 from aiohttp import web
 
 from lab.core.errors import LabError
-from lab.core.study import Study
-from lab.core.study_progress import StudyProgress
+from lab.core.study.study import Study
+from lab.core.study.study_progress import StudyProgress
 from lab.serve import browser_window
 from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
@@ -30,7 +30,7 @@ from lab.serve.pages import CLOSE_CODES, WORDS, Language, greeting_page, languag
 from lab.serve.progress_page import progress_page
 from lab.serve.room_page import room_page
 from lab.studies.links import PURPOSES, LinkRefused, Purpose, knows
-from lab.studies.study_progress import ProgressReader
+from lab.studies.progress.study_progress import ProgressReader
 from store.store import Store
 
 EXTRA = "hitlab[serve]"

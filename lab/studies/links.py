@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind
-from lab.core.study import Study
-from lab.core.task import Actor
+from lab.core.study.label import Act, ActKind
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 
 if TYPE_CHECKING:
     from store.store import Store

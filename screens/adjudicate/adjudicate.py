@@ -13,12 +13,12 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 from lab.core.settings import Settings
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from lab.studies.adjudication import AdjudicationSession
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
+from lab.studies.settling.adjudication import AdjudicationSession
 from screens.adjudicate.batch_pane import BatchPane
 from screens.adjudicate.keys import ADJUDICATE_KEYS
 from screens.adjudicate.rows import DisputeList
@@ -121,7 +121,7 @@ class AdjudicateScreen(RoomScreen[None]):
     @work(thread=True, exclusive=True, group="queue")
     def read(self, session: AdjudicationSession) -> None:
         """Read the queue."""
-        from lab.studies.study_data import load_study_data
+        from lab.studies.progress.study_data import load_study_data
 
         try:
             session.check()
@@ -246,7 +246,7 @@ class AdjudicateScreen(RoomScreen[None]):
     @work(thread=True, exclusive=True, group="batch")
     def take_back(self, session: AdjudicationSession) -> None:
         """Undo the newest batch by further rows."""
-        from lab.studies.batch_settlement import undo_batch
+        from lab.studies.settling.batch_settlement import undo_batch
 
         try:
             self.post_message(self.Undone(len(undo_batch(session))))

@@ -14,11 +14,11 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.studies.adjudication import AdjudicationSession
-from lab.studies.batch_settlement import Batch, BatchScope, batch_of, raters_of, settle_batch
-from lab.studies.rating_pace import Pace
+from lab.core.run.screen_clock import Clock
+from lab.core.text.plain_text import plain
+from lab.studies.rating.rating_pace import Pace
+from lab.studies.settling.adjudication import AdjudicationSession
+from lab.studies.settling.batch_settlement import Batch, BatchScope, batch_of, raters_of, settle_batch
 from screens.adjudicate.words import question_words, reason_choices
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.menu import Menu, MenuEntry

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from lab.core.study import Unit
-from lab.studies.adjudication import ItemAnswers, MaskedAnswer
-from lab.studies.sheet_wording import Wording
+from lab.core.study.study import Unit
+from lab.studies.rating.sheet_wording import Wording
+from lab.studies.settling.adjudication import ItemAnswers, MaskedAnswer
 from screens.adjudicate.words import SettlementDraft, dispute_words, queue_heading, voice_words
 from screens.widgets.lines import LineList
 from screens.widgets.table import RowList

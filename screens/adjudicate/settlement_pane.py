@@ -14,16 +14,16 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 
-from lab.core.adjudication import Means, Move, PlaceAnswer
 from lab.core.errors import LabError
-from lab.core.label import Missing
-from lab.core.screen_clock import Clock
-from lab.core.task import Actor
-from lab.studies.adjudication import AdjudicationSession, ItemAnswers, MaskedAnswer
-from lab.studies.rating_pace import Pace
-from lab.studies.sheet_items import SheetItem, way_of
-from lab.studies.sheet_wording import Wording
-from lab.studies.typed_answers import hint_of, typed_value, words_of
+from lab.core.run.screen_clock import Clock
+from lab.core.study.adjudication import Means, Move, PlaceAnswer
+from lab.core.study.label import Missing
+from lab.core.task.task import Actor
+from lab.studies.rating.rating_pace import Pace
+from lab.studies.rating.sheet_items import SheetItem, way_of
+from lab.studies.rating.sheet_wording import Wording
+from lab.studies.rating.typed_answers import hint_of, typed_value, words_of
+from lab.studies.settling.adjudication import AdjudicationSession, ItemAnswers, MaskedAnswer
 from screens.adjudicate.keys import SETTLE_KEYS
 from screens.adjudicate.rows import AnswerList
 from screens.adjudicate.words import SettlementDraft, beside_words, case_words, item_at, reason_choices

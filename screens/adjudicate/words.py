@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
 
-from lab.core.adjudication import Means, Move, Settlement, count_of_answer
-from lab.core.label import Missing
-from lab.core.plain_text import plain
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import MISSING, FieldReference, target_of
-from lab.core.rounding import format_number
-from lab.core.study import Study, Unit
+from lab.core.study.adjudication import Means, Move, Settlement, count_of_answer
+from lab.core.study.label import Missing
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import MISSING, FieldReference, target_of
+from lab.core.study.study import Study, Unit
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import format_number
 from lab.runs.descriptions import one_line, short_id
-from lab.studies.adjudication import ItemAnswers, MaskedAnswer
-from lab.studies.sheet_items import AnswerChoice, SheetItem
-from lab.studies.sheet_wording import Wording, place_words, value_words
+from lab.studies.rating.sheet_items import AnswerChoice, SheetItem
+from lab.studies.rating.sheet_wording import Wording, place_words, value_words
+from lab.studies.settling.adjudication import ItemAnswers, MaskedAnswer
 from screens.theme import ACCENT, MUTED, SUCCESS, WARNING
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.plain_text import plain
-from lab.core.rounding import count
 from lab.core.settings import Settings
-from lab.core.study import Study
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.study import Study
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line, short_id
 from screens.agreement import rows, words
 from screens.agreement.computation import AgreementComputation, ChartRequest

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 
 from annotators.agreement.agreements import agreements_by_pair, confusion
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
 from lab.core.errors import LabError
-from lab.studies.agreement_cache import AnswerGrid, StudyOverview
+from lab.core.study.agreement import Agreement
+from lab.studies.progress.agreement_cache import AnswerGrid, StudyOverview
 from screens.agreement.rows import raters_of
 
 MOST_GRIDS = 1_000

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.message import Message
 from textual.widget import Widget
 
-from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.errors import LabError
-from lab.core.rating_sheet import current_labels
-from lab.core.report import Grid
-from lab.core.study import Study
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.rating_sheet import current_labels
+from lab.core.study.report import Grid
+from lab.core.study.study import Study
 
 if TYPE_CHECKING:
     from annotators.agreement.disputes import Dispute
     from annotators.study_data import StudyData
-    from lab.studies.agreement_cache import StudyOverview
-    from store.agreement_labels import FilePosition
+    from lab.studies.progress.agreement_cache import StudyOverview
     from store.store import Store
+    from store.studies.agreement_labels import FilePosition
 
 MOST = 2_000
 """Maximum items in a list. Those that split most evenly come first."""
@@ -169,8 +169,8 @@ class AgreementComputation:
         self._owner.post_message(message)
 
     def _compute_numbers(self, serial: int, study: Study, how: IntervalTerms) -> None:
-        from lab.studies.agreement_cache import last_agreements, last_overview, stored_overview
-        from lab.studies.study_data import study_agreements
+        from lab.studies.progress.agreement_cache import last_agreements, last_overview, stored_overview
+        from lab.studies.progress.study_data import study_agreements
 
         try:
             newest = self._store.agreement.position()
@@ -192,7 +192,7 @@ class AgreementComputation:
 
     def _compute_overview(self, serial: int, study: Study, how: IntervalTerms, agreements: Sequence[Agreement]) -> None:
         """Compute pairs and grids of all requests for the cache. A person's request may go between any two of them."""
-        from lab.studies.agreement_cache import cached_overview
+        from lab.studies.progress.agreement_cache import cached_overview
         from screens.agreement.charts import build_overview
 
         try:
@@ -251,7 +251,7 @@ class AgreementComputation:
 
     def _study_data(self, serial: int, study: Study, how: IntervalTerms) -> StudyData:
         """Return the study with its labels. They are read once, and again after new rows."""
-        from lab.studies.study_data import load_study_data
+        from lab.studies.progress.study_data import load_study_data
 
         # Two workers must not read the same study at once.
         with self._lock:

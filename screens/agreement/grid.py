@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from lab.core.report import Grid
-from lab.core.rounding import format_number
-from lab.core.text_charts import shade
+from lab.core.study.report import Grid
+from lab.core.text.text_charts import shade
+from lab.core.values.rounding import format_number
 from lab.runs.descriptions import one_line
 from screens.theme import MUTED
 from screens.widgets.lines import MOVE, to_strip

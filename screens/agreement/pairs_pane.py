@@ -8,8 +8,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from lab.core.agreement import Agreement, is_share
-from lab.core.report import Grid
+from lab.core.study.agreement import Agreement, is_share
+from lab.core.study.report import Grid
 from lab.runs.descriptions import one_line
 from screens.agreement import rows, words
 from screens.agreement.computation import AgreementComputation, ChartRequest

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import floor
 from typing import Literal, NamedTuple
 
-from lab.core.agreement import Agreement, is_share
+from lab.core.study.agreement import Agreement, is_share
 
 Whose = Literal["people", "judges"]
 PEOPLE = "people"

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 
-from lab.core.agreement import Agreement
-from lab.core.text_charts import DASH, FIRST, LAST, OFF_LEFT, OFF_RIGHT, POINT, interval_bar, scale
+from lab.core.study.agreement import Agreement
+from lab.core.text.text_charts import DASH, FIRST, LAST, OFF_LEFT, OFF_RIGHT, POINT, interval_bar, scale
 from lab.runs.descriptions import one_line
 from screens.agreement.rows import PEOPLE, ends_of, judge_name, on_scale
 from screens.agreement.words import (

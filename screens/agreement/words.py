@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.core.agreement import Agreement, interval_text, is_share
-from lab.core.rounding import count, format_number
-from lab.core.study import Study
+from lab.core.study.agreement import Agreement, interval_text, is_share
+from lab.core.study.study import Study
+from lab.core.values.rounding import count, format_number
 from lab.runs.descriptions import one_line
 from screens.agreement.rows import MINUS, of_people
 

@@ -12,13 +12,13 @@ from textual.containers import Container
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 from lab.core.settings import Settings
-from lab.core.study import Study
-from lab.core.task import Actor
-from lab.studies.past_sheets import past_sheets
-from lab.studies.practice import PracticeItem
-from lab.studies.rating_session import RatingSession
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.studies.rating.past_sheets import past_sheets
+from lab.studies.rating.practice import PracticeItem
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import IntroductionCourse

@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from lab.core.screen_clock import Clock
-from lab.studies.rating_pace import Pace
+from lab.core.run.screen_clock import Clock
+from lab.studies.rating.rating_pace import Pace
 from screens.widgets.border_words import write_title
 from screens.widgets.text_fields import TextBox
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference
-from lab.studies import scale_entry
-from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import FieldReference
+from lab.studies.rating import scale_entry
+from lab.studies.rating.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
 
 SheetText = Callable[..., str]
 """Function that returns a text of every sheet in its language, from a key and arguments."""

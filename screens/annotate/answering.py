@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.label import Label, Missing
-from lab.core.rating_sheet import FieldReference
-from lab.studies.rating_session import next_open
-from lab.studies.sheet_items import NOT_SEEN, SheetItem
+from lab.core.study.label import Label, Missing
+from lab.core.study.rating_sheet import FieldReference
+from lab.studies.rating.rating_session import next_open
+from lab.studies.rating.sheet_items import NOT_SEEN, SheetItem
 from screens.annotate.sheet_view import SheetView
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from textual.message_pump import MessagePump
 
-from lab.core.label import ActKind
-from lab.core.screen_clock import Clock
-from lab.core.study import Assignment
-from lab.studies.rating_pace import REST, Pace
-from lab.studies.rating_session import RatingSession
+from lab.core.run.screen_clock import Clock
+from lab.core.study.label import ActKind
+from lab.core.study.study import Assignment
+from lab.studies.rating.rating_pace import REST, Pace
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.sheet_text import TitleCounts
 from screens.lab import try_report
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lab.core.option_sets import count_problem, in_order, may_be_empty, parse_set
-from lab.core.protocol import NO_OPTION
-from lab.studies.rating_session import Drafts
-from lab.studies.sheet_items import NONE_OF_THESE, AnswerChoice, SheetItem
-from lab.studies.sheet_wording import Wording
+from lab.core.study.option_sets import count_problem, in_order, may_be_empty, parse_set
+from lab.core.study.protocol import NO_OPTION
+from lab.studies.rating.rating_session import Drafts
+from lab.studies.rating.sheet_items import NONE_OF_THESE, AnswerChoice, SheetItem
+from lab.studies.rating.sheet_wording import Wording
 
 OPTION_DRAFT = "set"
 """Name of the draft that holds the options chosen so far."""

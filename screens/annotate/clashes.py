@@ -6,12 +6,12 @@ from datetime import datetime
 
 from textual.content import Content
 
-from lab.core.label import Label
-from lab.core.plain_text import plain
-from lab.core.rating_sheet import Sheet
+from lab.core.study.label import Label
+from lab.core.study.rating_sheet import Sheet
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.studies.sheet_items import SheetItem
-from lab.studies.sheet_wording import SURES, Wording, clash_at, place_words, value_words
+from lab.studies.rating.sheet_items import SheetItem
+from lab.studies.rating.sheet_wording import SURES, Wording, clash_at, place_words, value_words
 from screens.annotate.menu import MenuEntry
 from screens.theme import WARNING
 

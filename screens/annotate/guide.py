@@ -11,9 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from lab.core.guideline import clauses
-from lab.core.plain_text import plain
-from lab.core.protocol import Field, Option, Protocol
+from lab.core.study.guideline import clauses
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.text.plain_text import plain
 from screens.annotate.answer_keys import many_words
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED

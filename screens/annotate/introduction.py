@@ -11,12 +11,12 @@ from textual.message import Message
 from textual.screen import Screen
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.protocol import Protocol
-from lab.studies.introduction import Introduction, Part
-from lab.studies.practice import PracticeItem, practice_item
-from lab.studies.practice_sheet import PracticeSheet
-from lab.studies.rating_session import HandedIn, RatingSession
+from lab.core.study.protocol import Protocol
+from lab.core.text.plain_text import plain
+from lab.studies.rating.introduction import Introduction, Part
+from lab.studies.rating.practice import PracticeItem, practice_item
+from lab.studies.rating.practice_sheet import PracticeSheet
+from lab.studies.rating.rating_session import HandedIn, RatingSession
 from screens.annotate.guide import guide_of
 from screens.annotate.introduction_words import translated
 from screens.key_names import with_keys

@@ -14,10 +14,10 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from lab.core.plain_text import plain
-from lab.core.study import Study
-from lab.studies.past_sheets import PastAnswer, PastSheet, sheets_with
-from lab.studies.sheet_wording import Wording
+from lab.core.study.study import Study
+from lab.core.text.plain_text import plain
+from lab.studies.rating.past_sheets import PastAnswer, PastSheet, sheets_with
+from lab.studies.rating.sheet_wording import Wording
 from screens.key_names import with_keys
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED, SUCCESS

@@ -9,8 +9,8 @@ from msgspec import structs
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from lab.core.step import Observation, Point
-from lab.core.ui_tree import Bounds
+from lab.core.run.step import Observation, Point
+from lab.core.run.ui_tree import Bounds
 from lab.runs.recorded_run import PlaceView
 from screens.lab import window_of
 from screens.mirror.fit import Zoom, phone_room

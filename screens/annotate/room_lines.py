@@ -6,8 +6,8 @@ from typing import Literal
 
 from textual.content import Content
 
-from lab.core.task import Actor
-from lab.studies.rating_session import RatingSession
+from lab.core.task.task import Actor
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated

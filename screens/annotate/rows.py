@@ -13,10 +13,10 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from lab.core.rating_sheet import FieldReference, Sheet
-from lab.studies.rating_session import may_stay_open
-from lab.studies.sheet_items import AnswerChoice, SheetItem, items_of
-from lab.studies.sheet_wording import Wording, clash_at
+from lab.core.study.rating_sheet import FieldReference, Sheet
+from lab.studies.rating.rating_session import may_stay_open
+from lab.studies.rating.sheet_items import AnswerChoice, SheetItem, items_of
+from lab.studies.rating.sheet_wording import Wording, clash_at
 from screens.annotate.sheet_text import line_words
 from screens.theme import MUTED
 from screens.widgets.lines import MOVE, LineList

@@ -9,8 +9,8 @@ from textual import on
 from textual.content import Content
 from textual.events import Resize
 
-from lab.core.protocol import Show
-from lab.studies.blinded_runs import Blinded, RaterReel
+from lab.core.study.protocol import Show
+from lab.studies.rating.blinded_runs import Blinded, RaterReel
 from screens.annotate.phone_pane import Evidence, PhonePane
 from screens.annotate.unit_context import place_words
 from screens.mirror.marks import PhoneMark

@@ -8,13 +8,13 @@ from msgspec import convert
 from textual import events, on
 
 from lab.core.errors import LabError
-from lab.core.guideline import clause_of, clauses
-from lab.core.label import Missing
-from lab.core.rating_sheet import MISSING, FieldReference, Sheet
-from lab.studies.scale_entry import largest_number
-from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, way_of
-from lab.studies.sheet_wording import SURES, Wording, place_words
-from lab.studies.typed_answers import hint_of, typed_value, words_of
+from lab.core.study.guideline import clause_of, clauses
+from lab.core.study.label import Missing
+from lab.core.study.rating_sheet import MISSING, FieldReference, Sheet
+from lab.studies.rating.scale_entry import largest_number
+from lab.studies.rating.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, way_of
+from lab.studies.rating.sheet_wording import SURES, Wording, place_words
+from lab.studies.rating.typed_answers import hint_of, typed_value, words_of
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ascii_digit
 from screens.annotate.answering import AnswerEditor
@@ -27,8 +27,8 @@ from screens.live.choices import TOO_EARLY
 from screens.widgets.lines import LineList
 
 if TYPE_CHECKING:
-    from lab.core.screen_clock import Clock
-    from lab.studies.rating_pace import Pace
+    from lab.core.run.screen_clock import Clock
+    from lab.studies.rating.rating_pace import Pace
 
 Region = tuple[int, int, int, int]
 

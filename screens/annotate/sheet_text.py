@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
-from lab.core.label import Label, Missing
-from lab.core.plain_text import plain
-from lab.core.rating_sheet import MISSING, FieldReference, Sheet
-from lab.core.screen_clock import format_duration
-from lab.core.study import Study
+from lab.core.run.screen_clock import format_duration
+from lab.core.study.label import Label, Missing
+from lab.core.study.rating_sheet import MISSING, FieldReference, Sheet
+from lab.core.study.study import Study
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.studies.judges_beside import JudgeAnswer
-from lab.studies.rating_pace import Pace
-from lab.studies.rating_session import Drafts, HandedIn, RatingSession
-from lab.studies.sheet_items import SheetItem, items_of
-from lab.studies.sheet_wording import SURES, Wording, clash_at, place_words, value_words
+from lab.studies.judging.judges_beside import JudgeAnswer
+from lab.studies.rating.rating_pace import Pace
+from lab.studies.rating.rating_session import Drafts, HandedIn, RatingSession
+from lab.studies.rating.sheet_items import SheetItem, items_of
+from lab.studies.rating.sheet_wording import SURES, Wording, clash_at, place_words, value_words
 from screens.annotate.introduction_words import translated
 from screens.theme import ACCENT, ERROR, MUTED, PLAIN, SUCCESS, WARNING
 

@@ -15,13 +15,13 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.rating_sheet import FieldReference, Sheet
-from lab.core.screen_clock import Clock, seconds_passed
-from lab.studies.rating_pace import Pace
-from lab.studies.rating_session import Drafts, HandedIn, RatingSession, Times, may_stay_open, next_open
-from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits, items_of
-from lab.studies.sheet_wording import Wording, clash_at, value_words
+from lab.core.run.screen_clock import Clock, seconds_passed
+from lab.core.study.label import Label
+from lab.core.study.rating_sheet import FieldReference, Sheet
+from lab.studies.rating.rating_pace import Pace
+from lab.studies.rating.rating_session import Drafts, HandedIn, RatingSession, Times, may_stay_open, next_open
+from lab.studies.rating.sheet_items import NOT_SEEN, SheetItem, by_digits, items_of
+from lab.studies.rating.sheet_wording import Wording, clash_at, value_words
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ItemKeying
 from screens.annotate.chosen_options import chosen_in, chosen_keys, has_draft, not_enough, waiting_words

@@ -9,12 +9,12 @@ from textual.content import Content
 from textual.screen import Screen
 
 from lab.core.settings import Settings
-from lab.core.study import Assignment, Study
-from lab.core.task import Actor
-from lab.studies.judges_beside import JudgeAnswer, judges_beside
-from lab.studies.practice import PracticeItem
-from lab.studies.rating_session import HandedIn, RatingSession, why_closed
-from lab.studies.sheet_wording import Wording
+from lab.core.study.study import Assignment, Study
+from lab.core.task.task import Actor
+from lab.studies.judging.judges_beside import JudgeAnswer, judges_beside
+from lab.studies.rating.practice import PracticeItem
+from lab.studies.rating.rating_session import HandedIn, RatingSession, why_closed
+from lab.studies.rating.sheet_wording import Wording
 from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated

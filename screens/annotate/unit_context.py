@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from lab.core.blinding import NOBODY, blind_event
-from lab.core.plain_text import plain
-from lab.core.protocol import Show
-from lab.core.rounding import count
-from lab.core.step import Observation
-from lab.core.study import UnitText
-from lab.core.task import Persona, Task
-from lab.core.trace import Asked, Ended, Started, Step
+from lab.core.run.step import Observation
+from lab.core.run.trace import Asked, Ended, Started, Step
+from lab.core.study.blinding import NOBODY, blind_event
+from lab.core.study.protocol import Show
+from lab.core.study.study import UnitText
+from lab.core.task.task import Persona, Task
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line, score_words, status_words
 from lab.runs.recorded_run import PlaceView
-from lab.studies.design_drafts import texts
-from lab.studies.persona_prose import persona_prose
+from lab.studies.designing.design_drafts import texts
+from lab.studies.playing.persona_prose import persona_prose
 from screens.persona_facts import fact_lines, moment_words
 from screens.replay import step_pane
 from screens.replay.step_pane import Part

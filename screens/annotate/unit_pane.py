@@ -12,10 +12,10 @@ from textual.containers import Horizontal, Vertical
 from textual.events import Click, Resize
 from textual.message import Message
 
+from lab.core.run.trace import Started
 from lab.core.settings import Settings
-from lab.core.study import Study, Unit
-from lab.core.trace import Started
-from lab.studies.blinded_runs import Blinded
+from lab.core.study.study import Study, Unit
+from lab.studies.rating.blinded_runs import Blinded
 from screens.annotate.keys import ActiveKeys
 from screens.annotate.phone_pane import Evidence, PhonePane, Region
 from screens.annotate.run_pane import RunPane

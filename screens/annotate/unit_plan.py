@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from textual.content import Content
 
-from lab.core.plain_text import plain
-from lab.core.study import Study, Unit, UnitText
-from lab.core.trace import Ended, Started
-from lab.studies.blinded_runs import shows_runs
+from lab.core.run.trace import Ended, Started
+from lab.core.study.study import Study, Unit, UnitText
+from lab.core.text.plain_text import plain
+from lab.studies.rating.blinded_runs import shows_runs
 from screens.annotate.unit_context import (
     ContextSection,
     full_content,

@@ -16,12 +16,12 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Question, Reply
+from lab.core.run.trace import Trace
 from lab.core.settings import Settings
-from lab.core.step import Question, Reply
-from lab.core.task import Actor
-from lab.core.trace import Trace
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
 from lab.runs.running_servers import notes_stamp

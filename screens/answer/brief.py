@@ -6,8 +6,8 @@ from textual import events
 from textual.content import Content
 from textual.geometry import Size
 
-from lab.core.plain_text import plain
-from lab.core.trace import Trace
+from lab.core.run.trace import Trace
+from lab.core.text.plain_text import plain
 from lab.runs.conversation_run import system_of
 from screens.answer.words import translated
 from screens.persona_facts import fact_lines

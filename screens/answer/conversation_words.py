@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.core.step import Proposed, Reply
-from lab.core.trace import Trace
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Proposed, Reply
+from lab.core.run.trace import Trace
+from lab.core.text.plain_text import plain
 from screens.answer.words import translated
 from screens.theme import MUTED, PLAIN
 

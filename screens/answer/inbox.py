@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from lab.core.screen_clock import Clock, format_duration, seconds_passed
+from lab.core.run.screen_clock import Clock, format_duration, seconds_passed
 from lab.runs.conversation_list import ConversationLine
 from lab.runs.descriptions import one_line
 from screens.answer.words import counted, translated

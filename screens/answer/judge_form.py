@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.plain_text import plain
-from lab.core.step import Question
+from lab.core.run.step import Question
+from lab.core.text.plain_text import plain
 from screens.answer.words import translated
 from screens.key_names import focus_now
 from screens.widgets.border_words import write_title

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, format_duration, seconds_passed
-from lab.core.trace import Trace
+from lab.core.run.screen_clock import Clock, format_duration, seconds_passed
+from lab.core.run.trace import Trace
+from lab.core.text.plain_text import plain
 from lab.runs.conversation_run import Turn
 from lab.runs.descriptions import one_line
 from screens.answer.inbox import Inbox

@@ -17,8 +17,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Select, Static
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.step import Question
+from lab.core.run.step import Question
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from screens.answer.words import counted, translated
 from screens.key_names import focus_now, with_keys

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import msgspec
 from textual import on
 
-from lab.core.design import SECTIONS, Design, Section
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.task import Branch, Criterion, InformationUnit, TdgNode
-from lab.core.typed_text import clean
+from lab.core.task.design import SECTIONS, Design, Section
+from lab.core.task.task import Branch, Criterion, InformationUnit, TdgNode
+from lab.core.text.typed_text import clean
 from lab.runs.descriptions import target_name
-from lab.studies import design_editing
-from lab.studies.design_drafts import Beginning, first_draft_of, node_of, unit_of
-from lab.studies.design_editing import Item
-from lab.studies.design_session import DesignSession
+from lab.studies.designing import design_editing
+from lab.studies.designing.design_drafts import Beginning, first_draft_of, node_of, unit_of
+from lab.studies.designing.design_editing import Item
+from lab.studies.designing.design_session import DesignSession
 from screens.author.design_view import DesignView
 from screens.author.fields import FormField, fields_of, named_id, store_typed
 from screens.author.form import ItemForm

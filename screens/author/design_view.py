@@ -17,19 +17,19 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from lab.core.design import SECTIONS, Section
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.run.step import Observation
+from lab.core.run.trace import Ended, Step
 from lab.core.settings import Settings
-from lab.core.step import Observation
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Step
+from lab.core.task.design import SECTIONS, Section
+from lab.core.task.task import Actor, Task
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import RecordedRun
-from lab.studies.design_drafts import apps, texts
-from lab.studies.design_editing import entries, section_of
-from lab.studies.design_graph import draw_graph
-from lab.studies.design_session import DesignSession
+from lab.studies.designing.design_drafts import apps, texts
+from lab.studies.designing.design_editing import entries, section_of
+from lab.studies.designing.design_graph import draw_graph
+from lab.studies.designing.design_session import DesignSession
 from screens.author.fields import detail_words
 from screens.author.form import ItemForm
 from screens.author.keys import KEYS

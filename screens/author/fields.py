@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.core import design_outline
-from lab.core.design import Design
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.task import Branch, Criterion, InformationUnit, TdgNode
-from lab.core.whole_number import whole_number
-from lab.studies import design_editing
-from lab.studies.design_checks import ANSWER
-from lab.studies.design_editing import Item
+from lab.core.task import design_outline
+from lab.core.task.design import Design
+from lab.core.task.task import Branch, Criterion, InformationUnit, TdgNode
+from lab.core.text.plain_text import plain
+from lab.core.values.whole_number import whole_number
+from lab.studies.designing import design_editing
+from lab.studies.designing.design_checks import ANSWER
+from lab.studies.designing.design_editing import Item
 
 # With the punctuation of Chinese input methods.
 _SEVERAL = re.compile(r"[,;，；、\s]+")

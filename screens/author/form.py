@@ -17,7 +17,7 @@ from textual.suggester import SuggestFromList
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from lab.core.typed_text import clean
+from lab.core.text.typed_text import clean
 from screens.author.fields import FormField
 from screens.widgets.border_words import write_title
 from screens.widgets.text_fields import TextLine

@@ -8,13 +8,13 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from lab.core.design import Design, Section
-from lab.core.design_outline import rows
-from lab.core.plain_text import plain
-from lab.core.task import Branch, Criterion, InformationUnit, Task, TdgNode
-from lab.studies import design_editing
-from lab.studies.design_drafts import BEGINNINGS, Beginning
-from lab.studies.design_session import DesignSession
+from lab.core.task.design import Design, Section
+from lab.core.task.design_outline import rows
+from lab.core.task.task import Branch, Criterion, InformationUnit, Task, TdgNode
+from lab.core.text.plain_text import plain
+from lab.studies.designing import design_editing
+from lab.studies.designing.design_drafts import BEGINNINGS, Beginning
+from lab.studies.designing.design_session import DesignSession
 from screens.key_names import with_keys
 from screens.theme import ACCENT, HEADING, LOUD_ERROR, LOUD_WARNING, MUTED, SUCCESS
 from screens.widgets.lines import LineList

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lab.core.design import clash_words
-from lab.core.plain_text import plain
-from lab.studies.design_session import DesignSession
+from lab.core.task.design import clash_words
+from lab.core.text.plain_text import plain
+from lab.studies.designing.design_session import DesignSession
 
 FORM_WORDS = "{form.on}: the next field   {author.back}: done. What you type is kept."
 OBJECT_WORDS = "{form.on} and {author.back} keep the objection; without words there is none."

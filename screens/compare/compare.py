@@ -14,9 +14,9 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.run.trace import Ended
 from lab.core.settings import Settings
-from lab.core.trace import Ended
+from lab.core.text.plain_text import plain
 from lab.runs.comparison import RunComparison, Side, compare, sign_of
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import PlaceView

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
-from lab.core.screen_clock import format_duration
+from lab.core.run.screen_clock import format_duration
 from lab.core.settings import EMBEDDED
 from lab.runs.descriptions import one_line
 from screens.key_names import with_keys

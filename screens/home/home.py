@@ -14,17 +14,17 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.agent_names import shortest_names
-from lab.core.design import subject_of
 from lab.core.errors import LabError
 from lab.core.last_choices import RunChoices
-from lab.core.plain_text import plain
-from lab.core.run_records import Summary
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.run_records import Summary
 from lab.core.settings import Settings
+from lab.core.task.design import subject_of
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs
+from lab.studies.planning.study_archive import archive_study
 from lab.studies.seats import may_author, may_debug, may_run, sees_outcomes
-from lab.studies.study_archive import archive_study
 from screens.choice_memory import hash_of, recall, remember
 from screens.home.devices import DeviceList
 from screens.home.keys import KEYS
@@ -396,7 +396,7 @@ class HomeScreen(RoomScreen[None]):
     @work(thread=True, exclusive=True, group="phones")
     def _read_phones(self) -> None:
         """Read adb's phones if its server runs. Never start the server only to list phones."""
-        from lab.devices.adb_server import Server
+        from lab.devices.adb.adb_server import Server
         from lab.devices.device_list import screens
 
         try:
@@ -472,7 +472,7 @@ class HomeScreen(RoomScreen[None]):
 
     def _deal(self, studies: StudyTable) -> None:
         """Deal the study under the cursor to its raters after a confirmation."""
-        from lab.studies.study_dealing import deal_study
+        from lab.studies.planning.study_dealing import deal_study
         from screens.dialogs import AskScreen
 
         assert studies.current is not None

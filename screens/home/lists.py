@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from textual.content import Content
 
 from lab.core.errors import LabError
-from lab.core.run_records import Summary
+from lab.core.run.run_records import Summary
 from lab.core.settings import Settings
 from lab.runs.descriptions import (
     DEMONSTRATED,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.core.errors import LabError
 from lab.core.last_choices import RunChoices
 from lab.core.settings import Settings
-from lab.core.task import Task
+from lab.core.task.task import Task
 from lab.runs.run_choices import choices_of, fields_of, value_of
 from screens.widgets.choice_form import ChoiceForm, ChoiceList
 

@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from lab.core.errors import LabError
-from lab.core.study import Progress, StudyLine
+from lab.core.study.study import Progress, StudyLine
 from lab.runs.descriptions import one_line
 from screens.key_names import with_keys
 from screens.lab import ScreenName, lab_of

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 from screens.key_names import keys_of
 from screens.slip import GUARD_SECONDS
 

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 from lab.runs.breakpoints import SPELLINGS, Breakpoint, Breakpoints
 from screens.key_names import focus_opened, with_keys
 from screens.theme import ERROR, MUTED

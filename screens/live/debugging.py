@@ -8,7 +8,7 @@ from functools import partial
 from textual.message import Message
 from textual.screen import Screen
 
-from lab.core.trace import Step
+from lab.core.run.trace import Step
 from lab.runs.descriptions import action_words
 from lab.runs.session import Session
 from lab.studies.seats import may_debug

@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.message import Message
 from textual.widget import Widget
 
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.core.step import Action, Proposed
-from lab.core.ui_tree import UiTree
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Action, Proposed
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.plain_text import plain
 from lab.runs.session import Session
 from screens.key_names import keys_of
 from screens.lab import ReportsErrors

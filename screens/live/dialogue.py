@@ -8,10 +8,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.core.step import Decision, Reply
-from lab.core.trace import POSTURES, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Decision, Reply
+from lab.core.run.trace import POSTURES, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import action_words
 from screens.key_names import focus_now, with_keys
 from screens.widgets.card import GivingColumn

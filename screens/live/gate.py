@@ -14,11 +14,11 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.core.step import Action, Point, Proposed
-from lab.core.tap_targets import screen_box
-from lab.core.ui_tree import UiTree
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Action, Point, Proposed
+from lab.core.run.tap_targets import screen_box
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import whole_action
 from lab.runs.incomplete_action import action_problem
 from screens.key_names import focus_opened, with_keys

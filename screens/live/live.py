@@ -13,11 +13,11 @@ from textual.containers import Container, Horizontal
 from textual.widgets import Input, TextArea
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, format_duration
+from lab.core.run.screen_clock import Clock, format_duration
+from lab.core.run.step import Action, Observation, Proposed, Question
+from lab.core.run.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
 from lab.core.seams import Trouble
-from lab.core.step import Action, Observation, Proposed, Question
-from lab.core.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
+from lab.core.text.plain_text import plain
 from lab.runs.breakpoints import REASON
 from lab.runs.descriptions import action_words
 from lab.runs.session import Session

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.geometry import Size
 
-from lab.core.plain_text import plain
+from lab.core.run.step import Action, Observation
 from lab.core.seams import Frame
-from lab.core.step import Action, Observation
+from lab.core.text.plain_text import plain
 from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import marks_of

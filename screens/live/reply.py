@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.core.step import Question, Reply
-from lab.core.task import Actor
-from lab.core.typed_text import clean
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Question, Reply
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
+from lab.core.text.typed_text import clean
 from screens.key_names import focus_now, focus_opened, with_keys
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.field import ReplyText

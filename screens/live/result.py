@@ -7,11 +7,11 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.step import Spent
-from lab.core.task import Task
-from lab.core.task_checks import weight_words, weighted_rules
-from lab.core.trace import Ended
+from lab.core.run.step import Spent
+from lab.core.run.trace import Ended
+from lab.core.task.task import Task
+from lab.core.task.task_checks import weight_words, weighted_rules
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import score_words, spent_words, status_words
 from screens.key_names import focus_opened, with_keys
 from screens.live.words import translated

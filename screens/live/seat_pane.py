@@ -15,12 +15,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 
 from lab.core.codec import encode
-from lab.core.plain_text import plain
-from lab.core.step import Proposed
-from lab.core.task import Actor
+from lab.core.run.step import Proposed
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import usage_words
 from lab.runs.spec import Spec, brief_of
-from lab.studies.persona_prose import ProseSection, persona_prose
+from lab.studies.playing.persona_prose import ProseSection, persona_prose
 from screens.key_names import with_keys
 from screens.persona_facts import moment_words
 from screens.widgets.border_words import write_subtitle

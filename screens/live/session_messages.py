@@ -11,11 +11,11 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from lab.core.errors import LabError
+from lab.core.run.step import Proposed, Question
+from lab.core.run.trace import AnyEvent
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Frame
 from lab.core.seams import Screen as PhoneScreen
-from lab.core.step import Proposed, Question
-from lab.core.trace import AnyEvent
-from lab.core.ui_tree import UiTree
 from lab.runs.session import Session
 from screens.live.background_writes import BackgroundWrites, Errand
 

@@ -14,9 +14,9 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.screen_clock import Clock
-from lab.core.step import Action
-from lab.core.ui_tree import UiTree
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import UiTree
 from screens.key_names import focus_opened, with_keys
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.mirror.mirror import Mirror

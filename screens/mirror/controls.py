@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from screens.mirror.fit import Fit
 from screens.mirror.glyphs import glyphs, width_of
 from screens.mirror.ink import inked, paper_of

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, get_character_cell_size
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 ELLIPSIS = "…"
 _JOINER = "\u200d"

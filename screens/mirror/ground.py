@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lab.core.ui_tree import UiTree
+from lab.core.run.ui_tree import UiTree
 from screens.mirror.fit import Fit
 from screens.mirror.items import TextBlock
 from screens.mirror.paint import Cells

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from screens.mirror.fit import Fit
 from screens.mirror.glyphs import NEWLINE, Glyph, cut, longest_word, on_one_line, width_of, wrap
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadText, has_no_text, is_from_ocr
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Frame, rgb_of
-from lab.core.ui_tree import UiTree
+from lab.core.text.read_text import ReadText, has_no_text, is_from_ocr
 from screens.mirror.mirror import Mirror
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
 
-from lab.core.read_text import is_from_ocr
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Frame
-from lab.core.ui_tree import UiTree
+from lab.core.text.read_text import is_from_ocr
 from screens.mirror.canvas import Canvas
 from screens.mirror.fit import TIMES, ZOOMS, Fit, Zoom, available_zooms, phone_room
 from screens.mirror.fit import fit as fit_of

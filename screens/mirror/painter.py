@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lab.core.safe_images import open_picture
+from lab.core.run.ui_tree import Bounds, UiTree
 from lab.core.seams import rgb_of
-from lab.core.ui_tree import Bounds, UiTree
+from lab.core.values.safe_images import open_picture
 from screens.mirror import paint
 from screens.mirror.controls import erase_controls, place_states
 from screens.mirror.fit import Fit, fit

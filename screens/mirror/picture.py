@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from screens.mirror.fit import Fit
 from screens.mirror.sampling import RGB, reduced, reduction, row_step
 

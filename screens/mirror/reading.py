@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lab.core.read_text import is_from_ocr
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.text.read_text import is_from_ocr
 from screens.mirror.controls import DrawnControl, ScreenControl, controls, find_control, is_unchanged
 from screens.mirror.glyphs import glyphs, width_of
 from screens.mirror.ink import TextInk, erase, find_ink, inked, shape

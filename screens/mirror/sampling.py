@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from lab.core.run.ui_tree import Bounds
 from lab.core.seams import LazyPixels, rgb_of
-from lab.core.ui_tree import Bounds
 from screens.mirror.fit import Fit
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import LazyPixels
-from lab.core.ui_tree import UiTree
 from screens.mirror.fit import Zoom
 
 

@@ -20,8 +20,8 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from lab.core.safe_images import open_picture
-from lab.core.step import Point
+from lab.core.run.step import Point
+from lab.core.values.safe_images import open_picture
 from screens.lab import lab_of
 from screens.mirror.marks import PhoneMark
 from screens.mirror.terminal_graphics import TerminalGraphics

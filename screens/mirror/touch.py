@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.step import Action, Point
+from lab.core.run.step import Action, Point
 from screens.mirror.marks import MarkKind, PhoneMark
 from screens.mirror.touchscreen import Touchscreen
 

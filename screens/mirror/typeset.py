@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from screens.mirror.fit import Fit
 from screens.mirror.glyphs import cut, longest_word, on_one_line, width_of, wrap
 from screens.mirror.items import SHIFT, Edges, GridText, Line, Reach, TextBlock, grid_text, rounded, wrap_paragraph

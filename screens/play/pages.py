@@ -10,11 +10,11 @@ from rich.console import Group
 from rich.text import Text
 
 from annotators.quiz import QuizItem, pass_mark
-from lab.core.plain_text import plain
-from lab.core.task import Persona
-from lab.studies.persona_prose import persona_prose
-from lab.studies.play_session import Participation, PlayPosition, QuizState
-from lab.studies.quiz_wording import option_words, quiz_question
+from lab.core.task.task import Persona
+from lab.core.text.plain_text import plain
+from lab.studies.playing.persona_prose import persona_prose
+from lab.studies.playing.play_session import Participation, PlayPosition, QuizState
+from lab.studies.playing.quiz_wording import option_words, quiz_question
 from screens.live.seat_pane import prose
 from screens.play.words import translated
 

@@ -22,16 +22,16 @@ from textual.widgets import OptionList, Static
 
 from annotators.quiz import QuizItem
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.plain_text import plain
-from lab.core.rating_sheet import FieldReference
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 from lab.core.settings import Settings
-from lab.core.study import Study
-from lab.core.task import Actor
-from lab.studies.play_session import Participation, PlayPosition
-from lab.studies.rating_pace import REST, Pace
-from lab.studies.rating_session import RatingSession
+from lab.core.study.label import Label
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
+from lab.studies.playing.play_session import Participation, PlayPosition
+from lab.studies.rating.rating_pace import REST, Pace
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.rows import SheetItems
 from screens.annotate.sheet import SheetPane

@@ -19,11 +19,11 @@ from textual.widgets import Static
 
 from annotators.rater_numbers import RaterNumbers
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import Settings
-from lab.core.study import Study
+from lab.core.study.study import Study
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.studies import rater_words
+from lab.studies.rating import rater_words
 from screens.agreement.grid import ConfusionGrid
 from screens.key_names import with_keys
 from screens.raters.keys import KEYS
@@ -37,7 +37,7 @@ from screens.widgets.status_line import StatusLine
 from store.store import Store
 
 if TYPE_CHECKING:
-    from store.agreement_labels import FilePosition
+    from store.studies.agreement_labels import FilePosition
 
 
 class RatersComputation:
@@ -92,7 +92,7 @@ class RatersComputation:
 
     def _compute_numbers(self, serial: int, study: Study) -> None:
         from annotators.raters import raters_of
-        from lab.studies.study_data import load_study_data
+        from lab.studies.progress.study_data import load_study_data
 
         try:
             # Read before the answers, so that one that arrives in between counts as newer.

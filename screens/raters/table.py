@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from annotators.rater_numbers import RaterNumbers
-from lab.core.rounding import format_number
-from lab.core.text_charts import interval_bar, scale
+from lab.core.text.text_charts import interval_bar, scale
+from lab.core.values.rounding import format_number
 from lab.runs.descriptions import one_line
-from lab.studies.rater_words import NumberLine, interval_words, lines_of, n_words, value_words
+from lab.studies.rating.rater_words import NumberLine, interval_words, lines_of, n_words, value_words
 from screens.theme import ACCENT, MUTED
 from screens.widgets.table import Table, TableColumn
 

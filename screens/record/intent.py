@@ -14,9 +14,9 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from lab.core.demonstration import PLACES, check_line, demonstration_task
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.run.demonstration import PLACES, check_line, demonstration_task
+from lab.core.text.plain_text import plain
 from lab.runs.spec import Spec
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn

@@ -16,11 +16,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from lab.core.instruction_wording import focused_field, name_of, suggest_instruction
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.core.step import Action, Proposed
-from lab.core.ui_tree import UiTree
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Action, Proposed
+from lab.core.run.ui_tree import UiTree
+from lab.core.task.instruction_wording import focused_field, name_of, suggest_instruction
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import action_words
 from screens.key_names import keys_of, with_keys
 from screens.live.choices import Choice, Choices, choice_bindings

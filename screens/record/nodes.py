@@ -12,10 +12,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
-from lab.core.instruction_wording import name_of, tappable
-from lab.core.plain_text import plain
-from lab.core.tap_targets import role_of
-from lab.core.ui_tree import Node, UiTree
+from lab.core.run.tap_targets import role_of
+from lab.core.run.ui_tree import Node, UiTree
+from lab.core.task.instruction_wording import name_of, tappable
+from lab.core.text.plain_text import plain
 from screens.key_names import focus_opened
 from screens.theme import MUTED
 from screens.widgets.lines import LineList

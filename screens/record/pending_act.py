@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from lab.core.demonstration import reason_words
-from lab.core.password_redaction import HIDDEN, typed_password
-from lab.core.step import Action
-from lab.core.tap_targets import screen_box
-from lab.core.ui_tree import UiTree
+from lab.core.redaction.password_redaction import HIDDEN, typed_password
+from lab.core.run.demonstration import reason_words
+from lab.core.run.step import Action
+from lab.core.run.tap_targets import screen_box
+from lab.core.run.ui_tree import UiTree
 from lab.runs.descriptions import whole_action
 
 _POINTED: tuple[Literal["click", "double_tap", "long_press"], ...] = ("click", "double_tap", "long_press")

@@ -15,14 +15,14 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input
 
-from lab.core.demonstration import Demonstration, demonstration
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, format_duration
+from lab.core.run.demonstration import Demonstration, demonstration
+from lab.core.run.screen_clock import Clock, format_duration
+from lab.core.run.step import Action
+from lab.core.run.trace import Acting, Ended, Flagged, Paused, Resumed, Step
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Frame
-from lab.core.step import Action
-from lab.core.trace import Acting, Ended, Flagged, Paused, Resumed, Step
-from lab.core.ui_tree import UiTree
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import action_words, demonstration_words, one_line, outcome_words
 from lab.runs.session import Session
 from lab.studies.seats import may_replay

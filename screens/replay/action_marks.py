@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lab.core.step import Action, Point
-from lab.core.trace import Asked, Step
+from lab.core.run.step import Action, Point
+from lab.core.run.trace import Asked, Step
 from lab.runs.descriptions import one_line
 from screens.mirror.marks import MarkKind, PhoneMark
 

@@ -7,8 +7,8 @@ from functools import partial
 from textual.screen import Screen
 
 from lab.core.errors import LabError
-from lab.core.step import Action, Point
-from lab.core.trace import Ended
+from lab.core.run.step import Action, Point
+from lab.core.run.trace import Ended
 from lab.runs.fork import ForkChange
 from lab.runs.session import Session
 from screens.lab import lab_of

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
+from lab.core.run.agent_names import shortest_names
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, score_words, status_words
 from lab.runs.family import TreeLine, change_words, tree
 from screens.key_names import with_keys

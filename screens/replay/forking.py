@@ -12,15 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.action_target import read_action
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
-from lab.core.step import Action, Point
-from lab.core.task import Actor
-from lab.core.trace import Asked, Started, Step
-from lab.core.ui_tree import UiTree
+from lab.core.run.action_target import read_action
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Action, Point
+from lab.core.run.trace import Asked, Started, Step
+from lab.core.run.ui_tree import UiTree
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, whole_action
 from lab.runs.fork import ForkChange
 from screens.key_names import focus_opened, with_keys

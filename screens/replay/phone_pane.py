@@ -13,10 +13,10 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadText, has_no_text
-from lab.core.step import Observation, Point
-from lab.core.trace import Ended
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Observation, Point
+from lab.core.run.trace import Ended
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.read_text import ReadText, has_no_text
 from lab.runs.descriptions import action_words
 from lab.runs.recorded_run import PlaceView
 from screens.lab import lab_of, window_of

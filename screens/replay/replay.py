@@ -11,10 +11,10 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
+from lab.core.run.trace import Ended
 from lab.core.settings import Settings
-from lab.core.trace import Ended
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import PlaceView, RecordedRun
 from lab.studies.seats import may_debug, sees_outcomes

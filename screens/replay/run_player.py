@@ -16,9 +16,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.step import Observation
-from lab.core.trace import Ended, Step
+from lab.core.run.step import Observation
+from lab.core.run.trace import Ended, Step
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import seconds_between
 from lab.runs.recorded_run import PlaceView, RecordedPlace, RecordedRun, RunHead
 from screens.lab import ReportsErrors

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 from textual.widget import Widget
 
-from lab.core.rounding import count
+from lab.core.values.rounding import count
 from lab.runs.picture_text import WordlessPicture, read_pictures
 from screens.key_names import with_keys
 from screens.lab import lab_of

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from lab.core.blinding import NOBODY
-from lab.core.demonstration import Demonstration
-from lab.core.plain_text import plain
-from lab.core.read_text import ReadText
-from lab.core.run_records import Verdict
-from lab.core.step import Action, Decision, Observation, Question, Reply
-from lab.core.task import Actor, Task
-from lab.core.task_checks import weight_words, weighted_rules
-from lab.core.trace import Asked, Ended, Started, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.demonstration import Demonstration
+from lab.core.run.run_records import Verdict
+from lab.core.run.step import Action, Decision, Observation, Question, Reply
+from lab.core.run.trace import Asked, Ended, Started, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.study.blinding import NOBODY
+from lab.core.task.task import Actor, Task
+from lab.core.task.task_checks import weight_words, weighted_rules
+from lab.core.text.plain_text import plain
+from lab.core.text.read_text import ReadText
 from lab.runs.descriptions import (
     demonstration_words,
     local_time,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from lab.core.read_text import without_blanks
-from lab.core.rounding import count
+from lab.core.text.read_text import without_blanks
+from lab.core.values.rounding import count
 from lab.runs.descriptions import status_words
 from lab.runs.recorded_run import RecordedPlace
 from screens.theme import ACCENT, ERROR, LOUD_WARNING, MUTED, WARNING

@@ -8,10 +8,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from lab.core.proofreading import ProofreadingSheet, ProofreadingState, ProofreadPlace, action_of
+from lab.core.study.proofreading import ProofreadingSheet, ProofreadingState, ProofreadPlace, action_of
 from lab.runs.descriptions import action_words, one_line
-from lab.studies.proofreading import ProofreadingSession
-from lab.studies.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
+from lab.studies.proofreading.proofreading import ProofreadingSession
+from lab.studies.proofreading.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.theme import ACCENT, ERROR, MUTED, SUCCESS, WARNING
 from screens.widgets.lines import LineList
 from screens.widgets.table import RowList

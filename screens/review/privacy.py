@@ -10,12 +10,12 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.rounding import count
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line
-from lab.studies.proofreading_queue import privacy_queue
-from lab.studies.redaction_plan import RedactionLine, RedactionPlan
+from lab.studies.proofreading.proofreading_queue import privacy_queue
+from lab.studies.proofreading.redaction_plan import RedactionLine, RedactionPlan
 from screens.author.fields import FormField
 from screens.author.form import ItemForm
 from screens.dialogs import AskScreen
@@ -34,7 +34,7 @@ from screens.widgets.table import RowList
 
 if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
-    from store.run_redaction import Redacted
+    from store.erasing.run_redaction import Redacted
 
 
 class PrivacyScreen(DemoRoom):
@@ -257,7 +257,7 @@ class PrivacyScreen(DemoRoom):
     def _redact(self, run: str, covering: RedactionPlan, reader: TextReader | None) -> None:
         from lab.ocr.reader import forget
         from lab.runs.picture_text import tree_reader
-        from store.run_redaction import redact
+        from store.erasing.run_redaction import redact
 
         try:
             redaction = redact(

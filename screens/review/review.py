@@ -11,13 +11,13 @@ from textual import on
 from textual.binding import BindingType
 
 from lab.core.codec import reason_of
-from lab.core.demonstration import PLACES, REASONS
 from lab.core.errors import LabError
-from lab.core.proofreading import Difference, ProofreadPlace, Review, action_of, place_words, plain_value
-from lab.core.rounding import count
-from lab.core.step import Action, ActionKind, Direction, Point
-from lab.studies.proofreading import ProofreadingSession, verdict_place
-from lab.studies.proofreading_queue import review_queue
+from lab.core.run.demonstration import PLACES, REASONS
+from lab.core.run.step import Action, ActionKind, Direction, Point
+from lab.core.study.proofreading import Difference, ProofreadPlace, Review, action_of, place_words, plain_value
+from lab.core.values.rounding import count
+from lab.studies.proofreading.proofreading import ProofreadingSession, verdict_place
+from lab.studies.proofreading.proofreading_queue import review_queue
 from screens.author.fields import FormField
 from screens.author.form import ItemForm
 from screens.dialogs import AskScreen

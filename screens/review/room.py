@@ -14,9 +14,9 @@ from textual.message import Message
 
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from lab.runs.recorded_run import RecordedRun
-from lab.studies.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
+from lab.studies.proofreading.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.author.form import ItemForm
 from screens.key_names import with_keys
 from screens.lab import WorkFailed, lab_of, post_if_newest, try_report

@@ -6,13 +6,13 @@ from typing import Any
 
 from textual.content import Content
 
-from lab.core.demonstration import reason_words
-from lab.core.plain_text import plain
-from lab.core.proofreading import STEP_FIELDS, WHOLE_FIELDS, ProofreadingState, ProofreadPlace, action_of
-from lab.core.rounding import count
-from lab.core.ui_tree import UiTree
+from lab.core.run.demonstration import reason_words
+from lab.core.run.ui_tree import UiTree
+from lab.core.study.proofreading import STEP_FIELDS, WHOLE_FIELDS, ProofreadingState, ProofreadPlace, action_of
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line, point_words, whole_action
-from lab.studies.proofreading import ProofreadingSession
+from lab.studies.proofreading.proofreading import ProofreadingSession
 from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED, WARNING
 
 Part = tuple[str, str]

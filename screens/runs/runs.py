@@ -13,10 +13,10 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.rounding import count
-from lab.core.run_records import RunAct
+from lab.core.run.run_records import RunAct
 from lab.core.settings import Settings
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs, tag_change, tag_runs, undo_acts
 from lab.runs.run_filter import RunFilter, parse_filter
@@ -35,10 +35,10 @@ from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_fields import TextLine
 from screens.widgets.text_page import ScrollableNotice
-from store.run_acts import RunState
+from store.runs.run_acts import RunState
 
 if TYPE_CHECKING:
-    from lab.studies.study_freezing import StudiesFrozen, StudyFrozen
+    from lab.studies.planning.study_freezing import StudiesFrozen, StudyFrozen
     from store.store import Store
 
 _HINT = 'words, or agent:qwen score<1 asks>0 status:failed source:knowu task:"two words" -word'

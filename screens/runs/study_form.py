@@ -12,9 +12,9 @@ from textual.message import Message
 from annotators.plan import plan_of
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from lab.runs.run_choices import Choice, ChoiceField
-from lab.studies.study_freezing import StudiesFrozen, freeze_studies, run_plans
+from lab.studies.planning.study_freezing import StudiesFrozen, freeze_studies, run_plans
 from screens.widgets.choice_form import ChoiceForm, ChoiceList
 
 if TYPE_CHECKING:

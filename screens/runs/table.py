@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import format_dollars, local_time, mean_words, one_line, score_words, status_words
 from lab.runs.run_order import ArrangedRuns, Order, RunGroup, RunTableLine
 from lab.runs.run_rows import Cost, RunEntry

@@ -15,10 +15,10 @@ from textual.message import Message
 from textual.widgets import Static
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.safe_images import open_picture
-from lab.core.step import Point
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Point
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.text.plain_text import plain
+from lab.core.values.safe_images import open_picture
 from screens.mirror.fit import phone_room
 from screens.mirror.mirror import Mirror
 from screens.sent.source import Album, SentProposal

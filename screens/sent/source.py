@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from lab.core.step import Observation, Proposed, Spent, spent_by
-from lab.core.trace import Ended
+from lab.core.run.step import Observation, Proposed, Spent, spent_by
+from lab.core.run.trace import Ended
 from lab.runs.recorded_run import RecordedRun
 
 

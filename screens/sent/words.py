@@ -6,8 +6,8 @@ import re
 
 from textual.content import Content
 
-from lab.core.plain_text import plain
-from lab.core.step import Prompt, Proposed, Usage
+from lab.core.run.step import Prompt, Proposed, Usage
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import usage_words
 from screens.theme import HEADING, LOUD_ERROR, MUTED
 

@@ -14,13 +14,13 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import Settings
-from lab.core.study import Study
-from lab.core.study_progress import StudyProgress
+from lab.core.study.study import Study
+from lab.core.study.study_progress import StudyProgress
+from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.studies import progress_words
-from lab.studies.progress_words import FIELDS, RATERS, Cells, ProgressColumn
+from lab.studies.progress import progress_words
+from lab.studies.progress.progress_words import FIELDS, RATERS, Cells, ProgressColumn
 from screens.key_names import with_keys
 from screens.lab import lab_of, try_report
 from screens.study_progress.keys import KEYS
@@ -34,7 +34,7 @@ from screens.widgets.table import Table, TableColumn
 from store.store import Store
 
 if TYPE_CHECKING:
-    from lab.studies.study_progress import ProgressReader
+    from lab.studies.progress.study_progress import ProgressReader
 
 
 class ProgressComputation:
@@ -79,7 +79,7 @@ class ProgressComputation:
             )
 
     def _read_progress(self, serial: int, study: Study) -> None:
-        from lab.studies.study_progress import ProgressReader, check_whole
+        from lab.studies.progress.study_progress import ProgressReader, check_whole
 
         try:
             check_whole(self._store, f"study {study.name}")

@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.widget import Widget
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 
 def write_title(widget: Widget, words: str) -> None:

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from lab.core.plain_text import plain
 from lab.core.settings import Settings
-from lab.core.typed_text import clean
+from lab.core.text.plain_text import plain
+from lab.core.text.typed_text import clean
 from lab.runs.descriptions import one_line
 from lab.runs.run_choices import Choice, ChoiceField, find_choice, model_needs
 from screens.key_names import with_keys

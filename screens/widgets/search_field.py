@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.read_text import is_from_ocr, line_contains
-from lab.core.ui_tree import UiTree
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.read_text import is_from_ocr, line_contains
 from screens.mirror.marks import PhoneMark
 from screens.theme import FOUND
 from screens.widgets.text_fields import TextLine

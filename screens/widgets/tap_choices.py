@@ -9,9 +9,9 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 
-from lab.core.step import Point
-from lab.core.tap_targets import TapTarget, nearest_targets
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Point
+from lab.core.run.tap_targets import TapTarget, nearest_targets
+from lab.core.run.ui_tree import UiTree
 from lab.runs.descriptions import one_line, point_words
 from screens.theme import MUTED
 from screens.widgets.lines import LineList

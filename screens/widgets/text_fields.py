@@ -9,7 +9,7 @@ from textual.document._edit import Edit
 from textual.strip import Strip
 from textual.widgets import Input, TextArea
 
-from lab.core.typed_text import clean
+from lab.core.text.typed_text import clean
 
 _TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _CONTROLS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))

@@ -12,7 +12,7 @@ from textual.app import App
 from textual.dom import DOMNode
 from textual.driver import Driver
 
-from lab.core.typed_text import clean
+from lab.core.text.typed_text import clean
 from screens.pasted_input import take_pastes_whole
 
 _ROUNDS = 3

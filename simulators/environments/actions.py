@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.step import Action, Direction, Point
+from lab.core.run.step import Action, Direction, Point
 
 _FINGER: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _SHARE = 0.4

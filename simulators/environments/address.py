@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.suggestion import suggestion
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import suggestion
 
 FORMS = "It is as http://127.0.0.1:6800 (MobileWorld, KnowU-Bench) or androidworld:/path/to/its/python."
 """Valid forms of an address, for error messages."""

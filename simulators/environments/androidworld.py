@@ -19,16 +19,16 @@ import msgspec
 
 from lab.core.codec import convert, encode, read_json
 from lab.core.errors import LabError
-from lab.core.limits import PICTURE_BYTES
-from lab.core.plain_text import plain
-from lab.core.process_pipes import Program
+from lab.core.redaction.secret_keys import without_keys
+from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.step import ENDING, Action, Point, Question, Reply
+from lab.core.run.trace import DeviceInfo, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import EnvironmentScore, Frame, Screen
-from lab.core.secret_keys import without_keys
-from lab.core.step import ENDING, Action, Point, Question, Reply
-from lab.core.suggestion import suggestion
-from lab.core.task import Task
-from lab.core.trace import DeviceInfo, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Task
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import suggestion
+from lab.core.values.process_pipes import Program
 from simulators.environments.actions import for_androidworld
 from simulators.environments.address import Address
 from simulators.environments.frames import Look, picture_size, polled_frames

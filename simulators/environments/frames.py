@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from lab.core.safe_images import open_picture
+from lab.core.run.step import Point
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Frame, Trouble
-from lab.core.step import Point
-from lab.core.ui_tree import UiTree
+from lab.core.values.safe_images import open_picture
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LARGEST = 16384

@@ -15,10 +15,10 @@ import msgspec
 
 from lab.core.codec import convert, encode, read_json
 from lab.core.errors import LabError
-from lab.core.limits import MB
-from lab.core.plain_text import plain
+from lab.core.redaction.secret_keys import without_keys
+from lab.core.run.limits import MB
 from lab.core.seams import Trouble
-from lab.core.secret_keys import without_keys
+from lab.core.text.plain_text import plain
 
 T = TypeVar("T")
 

@@ -19,15 +19,15 @@ from typing import Any
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.limits import MB, PICTURE_BYTES
-from lab.core.password_redaction import without_password_texts
-from lab.core.plain_text import plain
+from lab.core.redaction.password_redaction import without_password_texts
+from lab.core.run.limits import MB, PICTURE_BYTES
+from lab.core.run.step import Action, Point, Question, Reply
+from lab.core.run.trace import DeviceInfo, Step
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import EnvironmentScore, Frame, Screen, Trouble
-from lab.core.step import Action, Point, Question, Reply
-from lab.core.suggestion import suggestion
-from lab.core.task import Kind, Persona, Task, read_persona
-from lab.core.trace import DeviceInfo, Step
-from lab.core.ui_tree import UiTree
+from lab.core.task.task import Kind, Persona, Task, read_persona
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import suggestion
 from simulators.environments.actions import for_mobileworld
 from simulators.environments.address import Address
 from simulators.environments.frames import Look, picture_size, polled_frames

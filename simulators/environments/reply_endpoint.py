@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from lab.core import limits
 from lab.core.codec import encode
 from lab.core.errors import LabError
+from lab.core.run import limits
 from lab.core.seams import WaitCancelled
 from lab.core.settings import load
 from lab.llm.client import Llm, Message, terms

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lab.core.made_files import make_folder, write_bytes
+from lab.core.values.made_files import make_folder, write_bytes
 from simulators.phone.shots import shots
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from simulators.phone.theme import RGB
 from simulators.phone.views import Act, Field
 

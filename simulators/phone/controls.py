@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from simulators.phone import fonts
 from simulators.phone.boxes import Box, Paint, Round, Sign
 from simulators.phone.layout import Env, center, fill, ink, wants

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lab.core.png import png_of
+from lab.core.values.png import png_of
 from simulators.phone import fonts, glyphs
 from simulators.phone.boxes import Box, Drawing, InkLine, Paint, Round, Sign, Window
 from simulators.phone.picture_cache import keep_pictures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from simulators.phone import fonts
 from simulators.phone.boxes import Box, InkLine, Round, Sign
 from simulators.phone.layout import Env, center, ink

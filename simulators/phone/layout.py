@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from simulators.phone import fonts
 from simulators.phone.boxes import Box, Drawing, InkLine, Round, Scroll, Sign
 from simulators.phone.theme import RGB, STYLES, colour

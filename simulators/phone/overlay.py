@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.suggestion import list_sentence
+from lab.core.text.suggestion import list_sentence
 from simulators.phone import nav
 from simulators.phone.app import AppContext, State, copy
 from simulators.phone.installed import APPS, moment

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from lab.core.png import png_of
+from lab.core.run.step import Action
+from lab.core.run.trace import DeviceInfo
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Frame, Screen
-from lab.core.step import Action
-from lab.core.trace import DeviceInfo
-from lab.core.ui_tree import UiTree
+from lab.core.values.png import png_of
 from simulators.phone import touch
 from simulators.phone.app import State, copy
 from simulators.phone.boxes import Window

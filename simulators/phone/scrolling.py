@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.step import Action, Point
+from lab.core.run.step import Action, Point
 from simulators.phone.app import State
 from simulators.phone.boxes import Box, Window
 from simulators.phone.tree import walk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone import shots_buying
 from simulators.phone.phone import Phone
 from simulators.phone.shots_phone import at, tap

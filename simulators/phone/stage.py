@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from simulators.phone import controls as controls
 from simulators.phone import keyboard, nav, system
 from simulators.phone.app import App, AppContext, State

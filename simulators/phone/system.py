@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 from simulators.phone import fonts
 from simulators.phone.app import App, State
 from simulators.phone.boxes import Box, Round, Sign, Window

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from lab.core.ui_tree import Bounds
+from lab.core.run.ui_tree import Bounds
 
 WIDTH, HEIGHT = 1080, 2400
 STATUS_BAR = Bounds(0, 0, WIDTH, 96)

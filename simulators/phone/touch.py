@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.step import Action, Point
+from lab.core.run.step import Action, Point
 from simulators.phone import keyboard, nav, scrolling
 from simulators.phone.app import AppContext, State
 from simulators.phone.boxes import Box, Window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from simulators.phone.boxes import Box, Window
 from simulators.phone.theme import HEIGHT, WIDTH
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from lab.core.mailbox import Mailbox
+from lab.core.run.mailbox import Mailbox
+from lab.core.run.step import Action, Decision, Proposed, Question, Reply
+from lab.core.run.trace import Step
 from lab.core.seams import Screen, WaitCancelled
-from lab.core.step import Action, Decision, Proposed, Question, Reply
-from lab.core.task import Actor
-from lab.core.trace import Step
+from lab.core.task.task import Actor
 
 
 class HumanUser:

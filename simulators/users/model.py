@@ -14,17 +14,17 @@ import threading
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
-from lab.core.blinding import NOBODY, blind_event
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.plain_text import plain
-from lab.core.prompt_files import fill_prompt, prompts_version
-from lab.core.protocol import Show
+from lab.core.run.step import Action, Observation, Proposed, Question, Reply, Usage
+from lab.core.run.trace import Asked, Started, Step
 from lab.core.settings import Settings
-from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Asked, Started, Step
+from lab.core.study.blinding import NOBODY, blind_event
+from lab.core.study.protocol import Show
+from lab.core.task.task import Actor, Persona, Task
+from lab.core.text.plain_text import plain
+from lab.core.text.prompt_files import fill_prompt, prompts_version
+from lab.core.values.ids_and_clock import now
 from lab.llm.client import Llm, Message, NoModelAnswer, terms
 from lab.llm.json_in_text import SeveralAnswers, answer_in, why_no_object
 

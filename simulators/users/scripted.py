@@ -12,12 +12,12 @@ import msgspec
 
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.safe_patterns import UnsafePattern, compile_pattern
+from lab.core.run.step import Question, Reply
+from lab.core.run.trace import Step
 from lab.core.seams import WaitCancelled
-from lab.core.step import Question, Reply
-from lab.core.task import Actor
-from lab.core.trace import Step
+from lab.core.task.task import Actor
+from lab.core.text.safe_patterns import UnsafePattern, compile_pattern
+from lab.core.values.ids_and_clock import now
 
 UNPREPARED = "I don't mind, you decide."
 UNFORESEEN = "No, leave it."

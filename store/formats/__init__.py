@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, Protocol
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.limits import JSON_BYTES
-from lab.core.proofreading import Review
-from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
-from lab.core.suggestion import suggestion
-from lab.core.text_encoding import decode_text, head_as_utf8, known_encoding
-from lab.core.trace import AnyEvent
+from lab.core.run.limits import JSON_BYTES
+from lab.core.run.run_records import Blob, Clearance, Imported, Tombstone, Verdict
+from lab.core.run.trace import AnyEvent
+from lab.core.study.proofreading import Review
+from lab.core.text.suggestion import suggestion
+from lab.core.text.text_encoding import decode_text, head_as_utf8, known_encoding
 from store.formats.fallbacks import Fallbacks
 from store.formats.files import BLANK, SNIFFED, packed_kind, read_beginning, read_unpacked
 from store.formats.json_parts import first_value

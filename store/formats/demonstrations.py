@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from lab.core.codec import escape_surrogates
-from lab.core.step import Action
-from lab.core.task import Actor
-from lab.core.trace import Ended
+from lab.core.run.step import Action
+from lab.core.run.trace import Ended
+from lab.core.task.task import Actor
 from store.formats.files import PICTURE
 
 ANNOTATOR = Actor("human", "annotator")

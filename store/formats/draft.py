@@ -9,10 +9,10 @@ from typing import Any, Literal
 import msgspec
 
 from lab.core.codec import escape_surrogates
-from lab.core.run_records import Blob, Imported, Verdict, imported_id, number_events
-from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Answered, AnyEvent, Asked, Conditions, DeviceInfo, Ended, Source, Started, Step
+from lab.core.run.run_records import Blob, Imported, Verdict, imported_id, number_events
+from lab.core.run.step import Action, Observation, Proposed, Question, Reply, Usage
+from lab.core.run.trace import Answered, AnyEvent, Asked, Conditions, DeviceInfo, Ended, Source, Started, Step
+from lab.core.task.task import Actor, Persona, Task
 
 USER = Actor("model", "user-simulator")
 """Default author of replies, because most benchmarks simulate the user with a model."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import wraps
 
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
 from store.formats import FailedRun, KnownRun, RunSource
 
 Reads = Callable[[RunSource, Callable[[str], bool]], Iterator[Imported | KnownRun | FailedRun]]

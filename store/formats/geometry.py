@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lab.core.step import ActionKind, Direction, Point
+from lab.core.run.step import ActionKind, Direction, Point
 
 Box = tuple[int, int, int, int]
 _MOST = 2**31 - 1

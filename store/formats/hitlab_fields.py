@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from lab.core.step import Action
-from lab.core.task import Actor
+from lab.core.run.step import Action
+from lab.core.task.task import Actor
 
 HITLAB_KEY = "hitlab"
 """Key of hitlab's own fields in a format."""

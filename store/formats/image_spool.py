@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
-from lab.core.safe_images import repair_picture, size_problem
-from lab.core.step import Observation, Point
-from lab.core.ui_tree import UiTree
-from store.images import picture_kind, picture_size
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Observation, Point
+from lab.core.run.ui_tree import UiTree
+from lab.core.values.safe_images import repair_picture, size_problem
+from store.file.images import picture_kind, picture_size
 
 _IN_MEMORY = 16 * 1024**2
 """Bytes of pictures kept in memory. Beyond, they are in an unnamed temporary file."""

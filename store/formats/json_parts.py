@@ -11,7 +11,7 @@ import msgspec
 
 from lab.core.codec import StorableValue, read_json
 from lab.core.errors import LabError
-from lab.core.json_size import check_items
+from lab.core.values.json_size import check_items
 from store.formats.files import BLANK, SNIFFED
 from store.formats.values import Notes
 

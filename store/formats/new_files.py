@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from lab.core.made_files import open_file
+from lab.core.values.made_files import open_file
 
 
 @contextmanager

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
-from lab.core.limits import PICTURE_BYTES
-from lab.core.run_records import Blob
-from lab.core.safe_images import repair_picture, size_problem
-from lab.core.step import Observation
-from lab.core.ui_tree import UiTree
+from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Observation
+from lab.core.run.ui_tree import UiTree
+from lab.core.values.safe_images import repair_picture, size_problem
+from store.file.images import has_end_marker, picture_kind, picture_size
 from store.formats import RunSource
 from store.formats.files import read_within, unreadable_reason
-from store.images import has_end_marker, picture_kind, picture_size
 
 _HELD = 64 * 1024**2
 """Bytes of one run's picture files kept in memory. Others are read again on access."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.tree_xml import ParsedTree, parse_tree
+from lab.core.run.tree_xml import ParsedTree, parse_tree
 from store.formats import RunSource
 from store.formats.files import read_within, unreadable_reason
 

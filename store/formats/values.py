@@ -10,7 +10,7 @@ from typing import Any
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.text_encoding import utf8_text
+from lab.core.text.text_encoding import utf8_text
 
 Notes = list[tuple[str, str]]
 """Changes by the tolerant reader: place and original value."""

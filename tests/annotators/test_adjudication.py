@@ -14,14 +14,14 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.adjudication import Queue, adjudication_queue
-from lab.core.adjudication import Settlement
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Assignment, Gold, Study, Target, Unit
-from lab.core.task import Actor
-from lab.studies.study_data import load_study_data
+from lab.core.study.adjudication import Settlement
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Assignment, Gold, Study, Target, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.studies import STATE, frozen, label, unit
 

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from annotators.assignment import deal, deal_play_again, deal_to_successor, load_by_rater, round_share
 from annotators.counterbalance import balanced_colouring, latin_square
 from lab.core.errors import LabError
-from lab.core.protocol import Field, Option, Protocol, UnitKind
-from lab.core.study import Assignment, Gold, Play, Study, Unit
-from lab.core.task import Task
+from lab.core.study.protocol import Field, Option, Protocol, UnitKind
+from lab.core.study.study import Assignment, Gold, Play, Study, Unit
+from lab.core.task.task import Task
 from tests.fuzzing_examples import examples
 
 CODES = [f"R{number}" for number in range(1, 8)]

@@ -21,11 +21,11 @@ from annotators.calibration import (
 )
 from annotators.gold import read_gold, with_gold
 from lab.core.errors import LabError
-from lab.core.label import Act
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import Sheet
-from lab.core.study import Gold, Unit
-from lab.core.task import Actor
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import Sheet
+from lab.core.study.study import Gold, Unit
+from lab.core.task.task import Actor
 from tests.studies import NODES, R1, STATE, TWO, label, study, unit
 
 PLAN = study([unit()])

@@ -10,13 +10,13 @@ from annotators.papers.dac.actions import demonstrated_steps, proposed_actions
 from annotators.papers.dac.metrics import measure
 from annotators.papers.dac.runs import Demonstrations
 from annotators.papers.metrics import MetricContext, Number, context_of
-from lab.core.design import Design
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.step import Action
-from lab.core.task import Actor, Branch, Task, Tdg, TdgNode, check_task
-from lab.core.trace import Source
-from lab.studies.design_checks import problems
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.step import Action
+from lab.core.run.trace import Source
+from lab.core.task.design import Design
+from lab.core.task.task import Actor, Branch, Task, Tdg, TdgNode, check_task
+from lab.studies.designing.design_checks import problems
 
 SIZE = (1000, 2000)
 

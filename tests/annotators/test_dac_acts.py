@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotators.papers.dac.actions import ComparableAction, comparable_action, matches, matches_exactly
 from annotators.papers.dac.runs import longest_stretch, prefix, subsequence, w_lcs
-from lab.core.step import Action, Point
+from lab.core.run.step import Action, Point
 
 SIZE = (1000, 2000)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from annotators.papers.dac.metrics import measure
 from annotators.papers.metrics import context_of
 from annotators.papers.pspa.metrics import measure as measure_pspa
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.step import Action
-from lab.core.task import Actor, Task
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.step import Action
+from lab.core.task.task import Actor, Task
 
 TASK = Task("t", "general", instruction="x")
 ACTIONS = {

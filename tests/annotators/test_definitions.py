@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from annotators.papers.metrics import context_of, definitions, measures
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.step import Action, Usage
-from lab.core.task import Actor, Branch, Persona, Task, Tdg, TdgNode
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.step import Action, Usage
+from lab.core.task.task import Actor, Branch, Persona, Task, Tdg, TdgNode
 
 TRAITS = {"complexity": "low", "level": "HL", "platform": "iOS", "language": "EN", "structure": "Sequential"}
 TASK = Task(

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from annotators.papers.metrics import MetricTerms, context_of, definitions, measures
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.run_records import Verdict
-from lab.core.step import Action, Question, Reply, Usage
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Source
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.run_records import Verdict
+from lab.core.run.step import Action, Question, Reply, Usage
+from lab.core.run.trace import Source
+from lab.core.task.task import Actor, Persona, Task
 
 TAP = MeasuredStep(Action("click", at=(1, 2)), Action("click", at=(1, 2)), usage=Usage(9, 9, cost=0.1, seconds=1.0))
 ASKED = MeasuredStep(

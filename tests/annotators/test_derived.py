@@ -21,12 +21,12 @@ from annotators.derived import (
 )
 from annotators.papers.memgui.irr import irr_of
 from annotators.protocols import protocol
-from lab.core.label import Act, Label
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import Sheet
-from lab.core.study import Gold, Study, Target, Unit
-from lab.core.task import Actor, Branch, InformationUnit, Task, Tdg
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import Sheet
+from lab.core.study.study import Gold, Study, Target, Unit
+from lab.core.task.task import Actor, Branch, InformationUnit, Task, Tdg
 from tests.annotators.test_pspa import ALL, HALF, TASK, chain, node, numbers, run
 from tests.annotators.test_tdg import every_path, graphs
 from tests.studies import R1, label, study, unit

@@ -21,11 +21,11 @@ from annotators.papers.fingertip.text_similarity import (
 )
 from annotators.papers.fingertip.tracks import action_text, executions_of, guess_in, sequence_of, type_of
 from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.run_records import Verdict
-from lab.core.step import Action, Question, Usage
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Source
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.run_records import Verdict
+from lab.core.run.step import Action, Question, Usage
+from lab.core.run.trace import Source
+from lab.core.task.task import Actor, Persona, Task
 from tests.fuzzing_examples import examples
 
 MODEL = Actor("model", "m")

@@ -15,11 +15,11 @@ from annotators.papers.knowu.policy import paper_policy, script_policy, warrants
 from annotators.papers.knowu.runs import runs_of
 from annotators.papers.knowu.tasks import HABITS, difficulty_of, split_of
 from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, context_of
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.run_records import Verdict
-from lab.core.step import Action, ActionKind, Question, Reply
-from lab.core.task import Actor, Check, Persona, Task
-from lab.core.trace import Ended, Source, Started, Step
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.run_records import Verdict
+from lab.core.run.step import Action, ActionKind, Question, Reply
+from lab.core.run.trace import Ended, Source, Started, Step
+from lab.core.task.task import Actor, Check, Persona, Task
 from store.formats import FailedRun, KnownRun, RunSource
 from store.formats.knowu.reader import KNOWU
 from tests.crossed import soak

@@ -8,9 +8,9 @@ import pytest
 
 from annotators.papers.marks import read_marks, with_marks
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.step import Action
-from lab.core.task import Actor, Branch, InformationUnit, Task, Tdg, TdgNode
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.step import Action
+from lab.core.task.task import Actor, Branch, InformationUnit, Task, Tdg, TdgNode
 
 TASK = Task(
     "t",

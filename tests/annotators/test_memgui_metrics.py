@@ -10,11 +10,11 @@ from annotators.papers.memgui.attempts import chains_of, difficulty_of, memory_o
 from annotators.papers.memgui.irr import irr_of, rate
 from annotators.papers.memgui.metrics import measure
 from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.run_records import Verdict
-from lab.core.step import Action, Usage
-from lab.core.task import Actor, InformationUnit, Task, step_limit
-from lab.core.trace import Source
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.run_records import Verdict
+from lab.core.run.step import Action, Usage
+from lab.core.run.trace import Source
+from lab.core.task.task import Actor, InformationUnit, Task, step_limit
 
 CLICK = MeasuredStep(Action("click"), Action("click"))
 

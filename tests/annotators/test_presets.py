@@ -11,8 +11,8 @@ from annotators.presets import presets
 from annotators.protocols import protocol
 from lab.cli.study.new import PRESETS
 from lab.core.errors import LabError
-from lab.core.study import Gold, Unit
-from lab.core.task import Actor
+from lab.core.study.study import Gold, Unit
+from lab.core.task.task import Actor
 
 NAMES = [
     "dac", "fingertip-guess", "fingertip-rating", "knowu-5a", "knowu-5b", "knowu-5c", "memgui-a7", "memgui-failures",

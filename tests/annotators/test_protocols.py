@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from annotators.protocol import check_protocol, load_protocol, untranslated
 from annotators.protocols import protocol, protocols
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Label
-from lab.core.label_rules import SheetState, check_next
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import Sheet
-from lab.core.study import Assignment, Study, Unit
-from lab.core.task import Actor
-from lab.studies.scale_entry import largest_number, may_continue, parse_digits
+from lab.core.study.label import Label
+from lab.core.study.label_rules import SheetState, check_next
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import Sheet
+from lab.core.study.study import Assignment, Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.rating.scale_entry import largest_number, may_continue, parse_digits
 
 NAMES = [
     "completion-rating", "decision-points", "demonstration", "disagreement-cause", "failure-mode-dac",

@@ -10,9 +10,9 @@ import pytest
 
 from annotators.papers.metrics import Number, context_of
 from annotators.papers.pspa.metrics import measure
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.step import Action, Usage
-from lab.core.task import Actor, Persona, Task, Tdg, TdgNode
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.step import Action, Usage
+from lab.core.task.task import Actor, Persona, Task, Tdg, TdgNode
 
 F = "flexible"
 

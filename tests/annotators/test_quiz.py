@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotators.quiz import PASS, pass_mark, quiz
-from lab.core.task import Persona
+from lab.core.task.task import Persona
 from simulators import library
 
 EVERYBODY = [library.persona(name, "none") for name in library.personas()]

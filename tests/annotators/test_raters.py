@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from annotators.agreement.rater_sequence import pairs_before, sequence_of
 from annotators.rater_numbers import RaterNumbers
 from annotators.raters import raters_of
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.ids_and_clock import uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Gold, Study, Target, Unit
-from lab.core.task import Actor
-from lab.studies.study_data import load_study_data
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Assignment, Gold, Study, Target, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import uuid7
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, rated
 from tests.studies import frozen, label

@@ -10,9 +10,9 @@ from annotators.gold import GoldLine, with_gold
 from annotators.protocols import protocol
 from annotators.units import units_for
 from lab.core.errors import LabError
-from lab.core.label_rules import as_option
-from lab.core.protocol import Field, Option
-from lab.core.study import Target, Unit
+from lab.core.study.label_rules import as_option
+from lab.core.study.protocol import Field, Option
+from lab.core.study.study import Target, Unit
 
 STARS = Field("stars", "How?", "ordinal", tuple(Option(str(n)) for n in range(1, 6)))
 RATING = protocol("personal-rating")

@@ -6,10 +6,10 @@ import pytest
 
 from annotators.papers.pspa.tdg import align, align_items, first_path
 from annotators.scenarios import HERE, scenarios
-from lab.core import design_outline
-from lab.core.design import Design
-from lab.core.task import Tdg, TdgNode, load_task
-from lab.studies import design_checks
+from lab.core.task import design_outline
+from lab.core.task.design import Design
+from lab.core.task.task import Tdg, TdgNode, load_task
+from lab.studies.designing import design_checks
 from simulators import library
 
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from annotators.protocols import protocol
 from annotators.settled import settled_marks
-from lab.core.adjudication import Settlement, SignedSettlement
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.protocol import Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Gold, Target, Unit
-from lab.core.task import Actor
+from lab.core.study.adjudication import Settlement, SignedSettlement
+from lab.core.study.label import Label
+from lab.core.study.protocol import Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Gold, Target, Unit
+from lab.core.task.task import Actor
 from tests.studies import label, study, unit
 
 NODES, UNITS, WAYS, SUCCESS, RUBRIC = map(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotators.papers.pspa.tdg import align, first_path, fulfilled_nodes
-from lab.core.task import Tdg, TdgNode
+from lab.core.task.task import Tdg, TdgNode
 
 F = "flexible"
 

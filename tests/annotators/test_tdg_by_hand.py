@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotators.papers.pspa.tdg import align, fulfilled_nodes
-from lab.core.task import Tdg
+from lab.core.task.task import Tdg
 from tests.annotators.test_tdg import F, chain, node, steps
 
 

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 from annotators.protocols import protocol
 from annotators.units import UnitTerms, units_for
 from lab.core.codec import encode
-from lab.core.design import Design, subject_of
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.protocol import Protocol
-from lab.core.step import Action, Question, Reply
-from lab.core.study import Gold, Target, Unit, sample_sha
-from lab.core.task import (
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.step import Action, Question, Reply
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Gold, Target, Unit, sample_sha
+from lab.core.task.design import Design, subject_of
+from lab.core.task.task import (
     Actor,
     Branch,
     Criterion,

@@ -13,10 +13,10 @@ from annotators.protocols import protocol
 from annotators.units import EarlierStudy, read_lines, units_for
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Label
-from lab.core.study import Gold, Study, Target, Unit, UnitText
-from lab.core.task import Actor
+from lab.core.study.label import Label
+from lab.core.study.study import Gold, Study, Target, Unit, UnitText
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 
 A: dict[str, Any] = {"method": "ours", "instructions": ["Order tea", "Book a train"]}
 B: dict[str, Any] = {"method": "static", "instructions": ["Search tea"]}

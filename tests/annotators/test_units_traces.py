@@ -12,7 +12,7 @@ from annotators.units import UnitTerms, units_for
 from annotators.units.outcomes import DONE
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 from store.store import Store
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "traces"

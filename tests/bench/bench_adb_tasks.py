@@ -9,9 +9,9 @@ import threading
 import time
 from pathlib import Path
 
+from lab.core.run.trace import Trace
 from lab.core.seams import Trouble
-from lab.core.trace import Trace
-from lab.devices.adb import AdbPhone, Via
+from lab.devices.adb.adb import AdbPhone, Via
 from lab.runs.session import Session
 from lab.runs.spec import Spec, embedded
 from simulators import library

@@ -33,13 +33,13 @@ from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.fields import ratings_of
 from annotators.agreement.intervals import draws, estimate
 from annotators.agreement.ratings import Ratings
-from lab.core.agreement import IntervalTerms
 from lab.core.codec import encode
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Study, Target, Unit, sample_sha
-from lab.studies.study_data import load_study_data, study_agreements
-from store.progress_tables import TRIGGERS
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Assignment, Study, Target, Unit, sample_sha
+from lab.studies.progress.study_data import load_study_data, study_agreements
 from store.store import Store
+from store.studies.progress_tables import TRIGGERS
 
 ITEMS, RATERS, SCALE = 100, 4, 5
 LARGE, SMALL, SCREEN = 2500, 25, 2

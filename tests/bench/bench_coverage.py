@@ -28,7 +28,7 @@ from annotators.agreement.additive import Estimate
 from annotators.agreement.coefficients import fleiss_kappa
 from annotators.agreement.intervals import estimate
 from annotators.agreement.ratings import Ratings
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 
 KAPPAS, SHARES = (0.4, 0.7, 0.9), (0.5, 0.8, 0.95)
 TRACES, NODES, RATERS = 100, (4, 12), 3

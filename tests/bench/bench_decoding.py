@@ -17,9 +17,9 @@ import sys
 import time
 from typing import Any
 
-from lab.core.step import Action, Point
-from lab.devices.scrcpy_codec import speech
-from lab.devices.scrcpy_video import VideoSocket
+from lab.core.run.step import Action, Point
+from lab.devices.scrcpy.scrcpy_codec import speech
+from lab.devices.scrcpy.scrcpy_video import VideoSocket
 from simulators.phone.phone import Phone
 from simulators.phone.served.film import fling
 from simulators.phone.served.scrcpy_encoder import Encoder

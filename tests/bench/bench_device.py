@@ -42,7 +42,7 @@ REST = 0.7
 
 def child(reader: str, serial: str, options: argparse.Namespace, grid: tuple[int, int]) -> None:
     """One reader. Commands come as lines: `measure SECONDS`, `tap`; each is answered by a line of JSON."""
-    from lab.devices.adb import AdbPhone
+    from lab.devices.adb.adb import AdbPhone
 
     phone = AdbPhone(serial, via="scrcpy", fps=options.rate, video=options.video)
     stop = threading.Event()
@@ -119,7 +119,7 @@ def _app(phone: Any, stop: threading.Event, seen: Seen, grid: tuple[int, int], f
 
 def _obey(phone: Any, seen: Seen) -> None:
     """Does as the lines of standard input say, to their end."""
-    from lab.core.step import Action
+    from lab.core.run.step import Action
 
     for line in os.fdopen(3):
         match line.split():

@@ -32,13 +32,13 @@ from PIL import Image, ImageDraw
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lab.core.run_records import Blob, Imported, number_events  # noqa: E402
-from lab.core.step import Action, Observation, Proposed  # noqa: E402
-from lab.core.task import Actor, Task  # noqa: E402 - the project is found by path, so that no installation is measured
-from lab.core.trace import AnyEvent, Ended, Started, Step  # noqa: E402
-from lab.core.ui_tree import Bounds, Node, UiTree  # noqa: E402
-from store.run_export import export_runs  # noqa: E402
-from store.run_import import import_paths  # noqa: E402
+from lab.core.run.run_records import Blob, Imported, number_events  # noqa: E402
+from lab.core.run.step import Action, Observation, Proposed  # noqa: E402
+from lab.core.run.trace import AnyEvent, Ended, Started, Step  # noqa: E402
+from lab.core.run.ui_tree import Bounds, Node, UiTree  # noqa: E402
+from lab.core.task.task import Actor, Task  # noqa: E402 - the project is found by path, so that no installation is measured
+from store.runs.run_export import export_runs  # noqa: E402
+from store.runs.run_import import import_paths  # noqa: E402
 from store.store import Store  # noqa: E402
 
 _OPEN = 900

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import psutil
 
-from lab.core.trace import Ended, Step
+from lab.core.run.trace import Ended, Step
 from store.store import Store
 from tests.served_phones import ServedPhone, served_phones
 from tests.simulators.phone.served.rig import AdbServer

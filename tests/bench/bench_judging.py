@@ -27,13 +27,13 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from lab.core.step import Usage
+from lab.core.run.step import Usage
 from lab.llm.client import Llm, ModelAnswer, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor
 from lab.llm.executor import ModelExecutor, ModelQuestion, ended
-from lab.studies.judge_job import job_of
-from lab.studies.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
-from lab.studies.judging import JudgingJob
+from lab.studies.judging.judge_job import job_of
+from lab.studies.judging.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging.judging import JudgingJob
 from store.store import Store
 from tests.bench.timed_model import ANSWERS
 from tests.clusters import RemoteWorkers

@@ -22,9 +22,9 @@ import time
 from pathlib import Path
 
 from lab.core.codec import encode
-from lab.core.rating_sheet import FieldReference
 from lab.core.settings import Settings
-from lab.studies.rating_session import RatingSession
+from lab.core.study.rating_sheet import FieldReference
+from lab.studies.rating.rating_session import RatingSession
 from screens.memory_use import spare_pauses
 from screens.navigation import Opening
 from store.store import Store

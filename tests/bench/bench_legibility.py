@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from lab.core.ui_tree import UiTree
+from lab.core.run.ui_tree import UiTree
 from screens.mirror.fit import Fit
 from screens.mirror.glyphs import TAIL, glyphs, width_of
 from screens.mirror.painter import PaintedPhone, Painter

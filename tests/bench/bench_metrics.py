@@ -26,10 +26,10 @@ from pathlib import Path
 
 from annotators.papers.measurement import measure_groups
 from annotators.papers.metrics import PAPERS, MetricTerms, context_of, measures
-from lab.core.run_records import Imported, Verdict, number_events
-from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, Branch, InformationUnit, Persona, Task, Tdg, TdgNode
-from lab.core.trace import Answered, AnyEvent, Asked, Ended, Started, Step
+from lab.core.run.run_records import Imported, Verdict, number_events
+from lab.core.run.step import Action, Observation, Proposed, Question, Reply, Usage
+from lab.core.run.trace import Answered, AnyEvent, Asked, Ended, Started, Step
+from lab.core.task.task import Actor, Branch, InformationUnit, Persona, Task, Tdg, TdgNode
 from store.store import Store
 
 ROOT = Path(__file__).parents[2]

@@ -36,8 +36,8 @@ GRIDS = ((45, 25), (80, 45))
 
 def frames(scene: str, count: int) -> list[Any]:
     """`count` frames of a scene, with their trees; a fixed seed."""
+    from lab.core.run.step import Action
     from lab.core.seams import Frame
-    from lab.core.step import Action
     from simulators.phone.phone import Phone
 
     phone = Phone(seed=1)

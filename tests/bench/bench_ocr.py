@@ -30,8 +30,8 @@ from unicodedata import category, normalize
 from PIL import Image
 from rapidfuzz.distance import LCSseq
 
-from lab.core.read_text import ReadText
-from lab.core.ui_tree import UiTree
+from lab.core.run.ui_tree import UiTree
+from lab.core.text.read_text import ReadText
 from lab.ocr import reader as ocr
 from screens.mirror.glyphs import width_of
 from screens.mirror.painter import Painter

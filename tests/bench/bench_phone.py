@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators import library

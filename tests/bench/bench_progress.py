@@ -18,13 +18,13 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind, Label
-from lab.core.study import Gold, Study, Unit
-from lab.core.task import Actor
-from lab.studies.study_progress import ProgressReader
-from store.labels import insert_act, insert_label
+from lab.core.study.label import Act, ActKind, Label
+from lab.core.study.study import Gold, Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_progress import ProgressReader
 from store.store import Store
+from store.studies.labels import insert_act, insert_label
 from tests.studies import frozen, unit
 
 PEOPLE, ITEMS, PILOT = 50, 200, 5

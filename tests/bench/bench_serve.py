@@ -20,8 +20,8 @@ from pathlib import Path
 
 import aiohttp
 
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Study, Unit
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study, Unit
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import make_link
 from store.store import Store

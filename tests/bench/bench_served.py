@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.devices.adb_server import Server, adb_program
-from lab.devices.scrcpy import DecodedFrame, Scrcpy
+from lab.devices.adb.adb_server import Server, adb_program
+from lab.devices.scrcpy.scrcpy import DecodedFrame, Scrcpy
 from simulators.phone.served.scrcpy_options import stand_in
 from tests.bench.filmed import Filmed
 

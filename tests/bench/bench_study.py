@@ -17,14 +17,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
 from lab.core.settings import Settings
-from lab.core.study import Unit
+from lab.core.study.label import Act
+from lab.core.study.study import Unit
+from lab.core.values.ids_and_clock import now, uuid7
 from screens.memory_use import spare_pauses
 from screens.navigation import AT_HOME
-from store.labels import insert_act
 from store.store import Store
+from store.studies.labels import insert_act
 from tests.bench.rated import COUNT, R1, SIZE, STEPS, Timed
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, studied
 from tests.screens.runs import long_run

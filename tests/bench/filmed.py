@@ -16,7 +16,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.phone import Phone
 from simulators.phone.served.film import Film, flung
 from simulators.phone.served.served import PhoneServer

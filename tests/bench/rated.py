@@ -12,16 +12,16 @@ from textual import events
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
 
-from lab.core.label import Label
-from lab.core.rating_sheet import Sheet
 from lab.core.settings import Settings
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
+from lab.core.study.label import Label
+from lab.core.study.rating_sheet import Sheet
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
 from screens.app import LabApp
 from screens.navigation import Opening
-from store.connection import connect
-from store.labels import Labels
+from store.file.connection import connect
 from store.store import Store
+from store.studies.labels import Labels
 from tests.screens.annotate.sample_studies import NODES, nodes, studied
 from tests.screens.runs import long_run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.connection import connect
+from store.file.connection import connect
 
 
 def openings(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
@@ -18,5 +18,5 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         opened.append(readonly)
         return connect(path, readonly=readonly)
 
-    monkeypatch.setattr("store.database.connect", connect_and_tell)
+    monkeypatch.setattr("store.file.database.connect", connect_and_tell)
     return opened

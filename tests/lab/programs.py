@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.core.task import Check, Task
-from lab.core.trace import Trace
+from lab.core.run.trace import Trace
+from lab.core.task.task import Check, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from store.store import Store

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from lab.core.design import Design, first_draft, next_revision, subject_of
-from lab.core.protocol import Field
 from lab.core.settings import Settings
-from lab.core.study import Unit
-from lab.core.task import Actor, TdgNode
+from lab.core.study.protocol import Field
+from lab.core.study.study import Unit
+from lab.core.task.design import Design, first_draft, next_revision, subject_of
+from lab.core.task.task import Actor, TdgNode
 from lab.runs.session import Session
 from lab.runs.spec import Spec
-from lab.studies.design_drafts import chained
-from lab.studies.play_session import Participation
+from lab.studies.designing.design_drafts import chained
+from lab.studies.playing.play_session import Participation
 from screens.app import LabApp
 from screens.launcher import new_recording as recorded
 from screens.launcher import task_spec

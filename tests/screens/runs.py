@@ -12,11 +12,11 @@ from weakref import WeakKeyDictionary
 from textual._compositor import Compositor
 from textual.strip import Strip
 
-from lab.core.run_records import Blob, Imported, Verdict, number_events
-from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.run_records import Blob, Imported, Verdict, number_events
+from lab.core.run.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply
+from lab.core.run.trace import AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Persona, Task
 
 WHOLE = "11111111-0000-7000-8000-000000000001"
 BARE = "22222222-0000-7000-8000-000000000002"

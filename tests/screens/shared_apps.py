@@ -15,7 +15,7 @@ import pytest_asyncio
 from textual.pilot import Pilot
 
 from lab.core.settings import Settings
-from lab.core.study import Study
+from lab.core.study.study import Study
 from screens.agreement.agreement import AgreementScreen
 from screens.annotate.annotate import AnnotateScreen
 from screens.app import LabApp

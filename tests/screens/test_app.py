@@ -18,9 +18,9 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 
 from lab.core.errors import LabError
-from lab.core.mailbox import Mailbox
+from lab.core.run.mailbox import Mailbox
 from lab.core.settings import Settings, folder
-from lab.core.task import Task
+from lab.core.task.task import Task
 from lab.runs.spec import Spec
 from screens.app import LabApp
 from screens.crash import Crash

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from lab.core.run.trace import Paused
 from lab.core.settings import Settings
-from lab.core.trace import Paused
 from screens.app import LabApp
 from screens.home.devices import DeviceList, DeviceRow
 from screens.home.home import HomeScreen

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from annotators.quiz import QuizItem, quiz
-from lab.studies.persona_prose import persona_prose
-from lab.studies.quiz_wording import option_words, quiz_question
+from lab.studies.playing.persona_prose import persona_prose
+from lab.studies.playing.quiz_wording import option_words, quiz_question
 from simulators import library
 
 PROFILE: dict[str, Any] = {

@@ -24,7 +24,7 @@ from textual.geometry import Size
 from textual.widgets import Input
 
 from lab.core.last_choices import choices_file
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 from screens.app import LabApp
 from screens.key_names import typed_character
 from screens.keymap import named_bindings

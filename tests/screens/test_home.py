@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from lab.cli.tasks.design import find_task
-from lab.core.run_records import Imported, number_events
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.trace import AnyEvent, Ended, Started
 from lab.core.settings import Settings
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started
+from lab.core.task.task import Actor, Task
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.home.home import PAGE, HomeScreen

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 import pytest
 from textual.widgets import Input, Markdown
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.run_records import Imported, number_events
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.trace import Ended, Started
 from lab.core.settings import Settings
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started
+from lab.core.study.label import Act
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from screens.app import LabApp
 from screens.home.lists import RunList
 from screens.home.studies import OwnStudies, StudyTable

@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from lab.core.run.step import Action
 from lab.core.settings import Settings
-from lab.core.step import Action
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from screens.app import LabApp

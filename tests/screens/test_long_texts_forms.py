@@ -7,15 +7,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.core.design import Design, first_draft, next_revision, subject_of
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.run_records import Imported, number_events
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.trace import Ended, Forked, Started
 from lab.core.settings import Settings
-from lab.core.study import Target, Unit, UnitText
-from lab.core.task import Actor, InformationUnit, Task, Tdg, TdgNode
-from lab.core.trace import Ended, Forked, Started
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Target, Unit, UnitText
+from lab.core.task.design import Design, first_draft, next_revision, subject_of
+from lab.core.task.task import Actor, InformationUnit, Task, Tdg, TdgNode
+from lab.core.values.ids_and_clock import now, uuid7
 from screens.adjudicate.adjudicate import AdjudicateScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen

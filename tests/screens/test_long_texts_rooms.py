@@ -7,21 +7,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.core.demonstration import demonstration_task
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.run_records import Imported, number_events
+from lab.core.run.demonstration import demonstration_task
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Observation, Prompt, Proposed, Question, Reply
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.settings import Settings
-from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
-from lab.core.study import Target, Unit, UnitText
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Target, Unit, UnitText
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.runs.session import Session
 from lab.runs.spec import PERSON as RECORDER
 from lab.runs.spec import Spec
-from lab.studies.proofreading import ProofreadingSession
+from lab.studies.proofreading.proofreading import ProofreadingSession
 from screens.adjudicate.adjudicate import AdjudicateScreen
 from screens.annotate.guide import GuideScreen
 from screens.annotate.unit_pane import UnitPane

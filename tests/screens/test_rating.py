@@ -8,9 +8,9 @@ import pytest
 
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
 from lab.core.settings import Settings
+from lab.core.study.label import Act
+from lab.core.values.ids_and_clock import now, uuid7
 from screens.app import LabApp
 from screens.home.studies import StudyTable
 from screens.navigation import ROOMS, Opening

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from lab.core.last_choices import RunChoices, choices_file, last_choices
 from lab.core.settings import Settings
-from lab.core.study import Unit
+from lab.core.study.study import Unit
 from screens.app import LabApp
 from screens.home.lists import Tasks
 from screens.home.run_form import RunForm

@@ -13,16 +13,16 @@ from textual.app import SystemCommand
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from lab.core.demonstration import demonstration_task
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol, Reason, Show
+from lab.core.run.demonstration import demonstration_task
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Bounds
 from lab.core.settings import Settings
-from lab.core.step import Action
-from lab.core.study import Target, Unit, UnitText
-from lab.core.task import Actor
-from lab.core.ui_tree import Bounds
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol, Reason, Show
+from lab.core.study.study import Target, Unit, UnitText
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now
 from lab.runs.conversation_intake import Intake
 from lab.runs.session import Session
 from lab.runs.spec import PERSON as RECORDER

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import Started, Step
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Started, Step
+from lab.core.task.task import Actor, Task
 from store.store import Store
 from tests.warm import Warm
 

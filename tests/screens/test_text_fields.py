@@ -12,7 +12,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input, TextArea
 
 from lab.core.settings import Settings
-from lab.core.typed_text import clean
+from lab.core.text.typed_text import clean
 from screens.app import LabApp
 from screens.pasted_input import PasteParser
 from screens.widgets.text_fields import TextBox, TextLine

@@ -17,9 +17,9 @@ import msgspec
 import pytest
 from PIL import Image
 
+from lab.core.run.step import Action
 from lab.core.seams import Frame
 from lab.core.settings import Settings
-from lab.core.step import Action
 from screens.app import LabApp
 from screens.live.phone import LivePhone
 from screens.mirror.marks import PhoneMark

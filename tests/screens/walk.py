@@ -22,7 +22,7 @@ from textual.geometry import Size
 from textual.pilot import Pilot
 
 from lab.core.settings import Settings
-from lab.core.study import Study
+from lab.core.study.study import Study
 from screens.app import LabApp
 from screens.launcher import new_recording as recorded
 from screens.launcher import task_spec

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from lab.agents.playbook import PlaybookAgent
-from lab.core import episode, task_checks
-from lab.core.playbook import moves_of
-from lab.core.run_control import RunControl
+from lab.core.run import episode
+from lab.core.run.run_control import RunControl
+from lab.core.run.step import Observation, Proposed
+from lab.core.run.trace import Ended, Step
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Agent, Gate, Screen, TaskBrief
-from lab.core.step import Observation, Proposed
-from lab.core.task import Persona, Task
-from lab.core.trace import Ended, Step
-from lab.core.ui_tree import UiTree
+from lab.core.task import task_checks
+from lab.core.task.playbook import moves_of
+from lab.core.task.task import Persona, Task
 from lab.runs.spec import brief_of
 from simulators import library, task_variation
 from simulators.phone.installed import APPS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from lab.core.mailbox import Mailbox
+from lab.core.run.mailbox import Mailbox
 from lab.core.seams import WaitCancelled
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from lab.cli import main
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Observation, Proposed, Question, Reply
+from lab.core.run.trace import Answered, Asked, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.settings import Settings
-from lab.core.step import Action, Observation, Proposed, Question, Reply
-from lab.core.task import Actor, Check, Criterion, LogEntry, Persona, Rubric, Task
-from lab.core.trace import Answered, Asked, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Check, Criterion, LogEntry, Persona, Rubric, Task
 from lab.llm.client import Llm, ModelTerms
 from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec

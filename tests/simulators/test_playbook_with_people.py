@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from lab.core.run.step import Action, Decision, Proposed
+from lab.core.run.trace import Step
 from lab.core.seams import Screen
-from lab.core.step import Action, Decision, Proposed
-from lab.core.trace import Step
 from lab.runs.spec import brief_of
 from simulators import library
 from simulators.users.human import PassGate

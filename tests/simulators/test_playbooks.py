@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.playbook import moves_of
 from lab.core.seams import Screen
+from lab.core.task.playbook import moves_of
 from lab.runs.spec import brief_of
 from simulators import library, task_variation
 from tests.crossed import IN_SOAK, crossed, soak

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Proposed, Question, Reply
+from lab.core.run.trace import Step
 from lab.core.seams import User, WaitCancelled
-from lab.core.step import Action, Proposed, Question, Reply
-from lab.core.task import Actor
-from lab.core.trace import Step
+from lab.core.task.task import Actor
 from simulators.library import scripts
 from simulators.users.scripted import UNPREPARED, Line, Script, Scripted, ScriptedReply, load_script
 from tests.crossed import IN_SOAK, crossed, soak, spread

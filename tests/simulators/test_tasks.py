@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from annotators.papers.pspa.tdg import first_path
-from lab.core import task_checks as checks
 from lab.core.codec import encode
-from lab.core.step import Action, Decision, Proposed
-from lab.core.task import Task, check_task
-from lab.core.trace import Step
-from lab.studies.design_checks import check_sound
-from lab.studies.design_drafts import task_design
+from lab.core.run.step import Action, Decision, Proposed
+from lab.core.run.trace import Step
+from lab.core.task import task_checks as checks
+from lab.core.task.task import Task, check_task
+from lab.studies.designing.design_checks import check_sound
+from lab.studies.designing.design_drafts import task_design
 from simulators import library, task_variation
 from simulators.phone.installed import APPS
 from tests.crossed import crossed, each_once, spread
@@ -153,7 +153,7 @@ def test_every_task_that_asks_is_refused_and_answered_wrongly_too() -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_run_that_does_nothing_fails_unless_silence_was_right(name: str) -> None:
-    from lab.core import task_checks as checks
+    from lab.core.task import task_checks as checks
 
     task = task_named(name)
     state = first_state(task, 0)

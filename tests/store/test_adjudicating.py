@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from lab.core.adjudication import Move, Settlement
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Gold, Study, Target, Unit
-from lab.core.task import Actor
-from store import adjudication as adjudicating
-from store.adjudication import Ruling
-from store.kit_export import make_kit
-from store.kit_import import import_kit
+from lab.core.study.adjudication import Move, Settlement
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Gold, Study, Target, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
 from store.store import Store
+from store.studies import adjudication as adjudicating
+from store.studies.adjudication import Ruling
 from tests.studies import NODES, R1, R2, STATE, frozen, label, unit
 
 R3, D1 = Actor("human", "R3"), Actor("human", "D1")
@@ -225,7 +225,7 @@ def test_the_clock_of_another_study_changes_nothing(
 
 
 def test_who_withdrew_settles_nothing(store: Store, plan: Study, u1: Unit) -> None:
-    from store.withdrawal import withdraw
+    from store.erasing.withdrawal import withdraw
 
     store.adjudications.settle(plan, u1, what(), D1)
     withdraw(store, "D1", R1)

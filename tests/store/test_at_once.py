@@ -9,9 +9,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started, Step
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Ended, Started, Step
+from lab.core.task.task import Actor, Task
 from store.store import Store
 from tests.warm import Warm
 from tests.warm_code import CODE
@@ -140,9 +140,9 @@ def test_a_file_is_closed_while_another_thread_reads_it(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from lab.core.task import Actor, Task
-from lab.core.trace import Started, Step
-from lab.core.step import Action, Proposed
+from lab.core.task.task import Actor, Task
+from lab.core.run.trace import Started, Step
+from lab.core.run.step import Action, Proposed
 from store.store import Store
 store = Store.open(Path(sys.argv[1]))
 store.runs.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Imported, Verdict, number_events
-from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, LogEntry, Persona, Task
-from lab.core.trace import (
+from lab.core.run.run_records import Imported, Verdict, number_events
+from lab.core.run.step import Action, Decision, Observation, Proposed, Question, Reply, Usage
+from lab.core.run.trace import (
     Answered,
     AnyEvent,
     Asked,
@@ -21,7 +20,8 @@ from lab.core.trace import (
     Started,
     Step,
 )
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, LogEntry, Persona, Task
 from store.store import Store
 
 P = Actor("human", "P01")

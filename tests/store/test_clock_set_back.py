@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.core import ids_and_clock
-from lab.core.ids_and_clock import not_before, now, uuid7
-from lab.core.label import Act
-from lab.core.rating_sheet import FieldReference, answer_to, undo_of
-from lab.core.study import Study
-from store.kit_import import import_kit
-from store.merge import merge_into
+from lab.core.study.label import Act
+from lab.core.study.rating_sheet import FieldReference, answer_to, undo_of
+from lab.core.study.study import Study
+from lab.core.values import ids_and_clock
+from lab.core.values.ids_and_clock import not_before, now, uuid7
+from store.copies.kit_import import import_kit
+from store.copies.merge import merge_into
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
 from tests.replied import keep, replied
@@ -63,7 +63,7 @@ def test_what_was_taken_back_is_open_again_in_every_copy(store: Store, plan: Stu
 
 
 def test_a_kit_that_was_worked_on_after_the_clock_went_back_is_taken(store: Store, plan: Study, tmp_path: Path) -> None:
-    from store.kit_export import make_kit
+    from store.copies.kit_export import make_kit
 
     answered(store, plan)
     store.labels.hand_in(plan, U1, act(plan, "commit", now()))
@@ -102,7 +102,7 @@ def test_the_newest_draft_is_gone_on_with_in_every_copy(tmp_path: Path, monkeypa
         store.runs.save_draft("run-said", "q0", "first")
         store.pack(before)
         early = an_hour_ago()
-        monkeypatch.setattr("store.runs.now", lambda: early)
+        monkeypatch.setattr("store.runs.runs.now", lambda: early)
         store.runs.save_draft("run-said", "q0", "second")
         assert store.runs.draft("run-said", "q0") == "second"
     for order in ((db, before), (before, db)):

@@ -12,16 +12,16 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.label_columns import Columns
-from lab.core.rating_sheet import current_labels, submitted_sheets
-from lab.core.study import Assignment, Study, Unit
-from lab.core.task import Actor
-from store.agreement_labels import FilePosition
-from store.labels import insert_act, insert_label
+from lab.core.study.label import Act, Label
+from lab.core.study.label_columns import Columns
+from lab.core.study.rating_sheet import current_labels, submitted_sheets
+from lab.core.study.study import Assignment, Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from store.file.times import milliseconds
 from store.store import Store
-from store.times import milliseconds
+from store.studies.agreement_labels import FilePosition
+from store.studies.labels import insert_act, insert_label
 from tests.studies import R1, R2, frozen, label, study, unit
 
 MODEL, SCRIPT = Actor("model", "m1", "Model One"), Actor("script", "R2")

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lab.core.design import (
+from lab.core.errors import LabError
+from lab.core.task.design import (
     Act,
     Design,
     Revision,
@@ -19,10 +20,9 @@ from lab.core.design import (
     subject_of,
     undo,
 )
-from lab.core.errors import LabError
-from lab.core.task import Actor, Criterion, Rubric, Task, Tdg, TdgNode
-from store import schema
-from store.connection import connect
+from lab.core.task.task import Actor, Criterion, Rubric, Task, Tdg, TdgNode
+from store.file import schema
+from store.file.connection import connect
 from store.store import Store
 
 LUNCH = subject_of(Task("lunch", "general", instruction="Order lunch."))

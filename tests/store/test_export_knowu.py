@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.run_records import Blob, Imported, number_events
-from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, Task
-from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
-from store.run_export import export_runs
-from store.run_import import import_paths
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed, Question, Reply, Usage
+from lab.core.run.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
+from lab.core.task.task import Actor, Task
+from store.runs.run_export import export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.crossed import crossed, soak, spread
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.run_records import Blob, Imported, number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.task.task import Actor, Persona, Task
 from store.formats import writers
-from store.run_export import export_runs
-from store.run_import import import_paths
+from store.runs.run_export import export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
 
 NAMES = (

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from store.store import Store
 from tests.replied import keep, replied
 from tests.studies import frozen, label, unit

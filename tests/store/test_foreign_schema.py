@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from store.schema import APPLICATION_ID, VERSION
+from store.file.schema import APPLICATION_ID, VERSION
 from store.store import Store
 from tests.bounded import MB, bounded, refusal
 from tests.store.test_pack import fill

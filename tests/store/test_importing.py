@@ -17,13 +17,13 @@ import pytest
 
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.run_records import Blob, Imported, Tombstone
-from lab.core.task import Actor, Task
-from lab.core.trace import Started
+from lab.core.run.run_records import Blob, Imported, Tombstone
+from lab.core.run.trace import Started
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now
 from store.formats import FailedRun, KnownRun, RunSource, files, formats
 from store.formats.knowu.reader import KNOWU
-from store.run_import import Outcome, Tally, import_paths
+from store.runs.run_import import Outcome, Tally, import_paths
 from store.store import Store
 from tests.crossed import crossed, spread
 from tests.store.formats.demos import png
@@ -163,7 +163,7 @@ def test_a_picture_that_changes_meanwhile_fails_its_run_and_no_other(
     for name in "ABC":
         run_folder(tmp_path / "m" / name)
     known = formats()
-    monkeypatch.setattr("store.run_import.formats", lambda: {**known, "knowu": KNOWU._replace(read=changing)})
+    monkeypatch.setattr("store.runs.run_import.formats", lambda: {**known, "knowu": KNOWU._replace(read=changing)})
     told: list[Outcome] = []
     report = import_paths(store, [tmp_path / "m"], on_run=lambda name, outcome: told.append(outcome))
     assert told == ["imported", "failed", "imported"]
@@ -188,7 +188,7 @@ def test_what_the_file_cannot_keep_fails_its_run_and_no_other(store: Store) -> N
 
 
 def test_ctrl_c_keeps_what_is_in_and_says_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.run_import._BATCH_RUNS", 1)
+    monkeypatch.setattr("store.runs.run_import._BATCH_RUNS", 1)
     for name in "ABC":
         run_folder(tmp_path / "m" / name)
 
@@ -295,7 +295,7 @@ CLOSED = """
 import os, sys
 from pathlib import Path
 from store.formats import formats
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 formats()
 root = Path(sys.argv[1])

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
-from lab.core import limits
 from lab.core.errors import LabError
-from lab.core.proofreading import Review
-from lab.core.run_records import Imported, Tombstone, Verdict
-from lab.core.task import Actor
-from store.merge import merge_into
-from store.run_export import export_runs
-from store.run_import import import_paths
-from store.run_redaction import redact
+from lab.core.run import limits
+from lab.core.run.run_records import Imported, Tombstone, Verdict
+from lab.core.study.proofreading import Review
+from lab.core.task.task import Actor
+from store.copies.merge import merge_into
+from store.erasing.run_redaction import redact
+from store.runs.run_export import export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
 from tests.lab.fitting import validator

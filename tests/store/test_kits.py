@@ -11,15 +11,15 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.run_records import Blob
-from lab.core.study import Assignment, Gold, Study, Target, UnitText
-from lab.core.task import Actor, AgentName
+from lab.core.run.run_records import Blob
+from lab.core.study.label import Act
+from lab.core.study.protocol import Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Assignment, Gold, Study, Target, UnitText
+from lab.core.task.task import Actor, AgentName
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.runs.run_acts import rename_agent
-from store.kit_export import make_kit
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests import blind
 from tests.studies import NODES, R1, R2, TWO, frozen, label, study, unit
@@ -213,7 +213,7 @@ def test_a_kit_that_fails_half_way_leaves_nothing(home: Store, tmp_path: Path, m
     def fail(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("store.kit_export.run_rows.insert_run", fail)
+    monkeypatch.setattr("store.copies.kit_export.run_rows.insert_run", fail)
     with pytest.raises(LabError, match=r"R1\.db"):
         make_kit(home, plan, "R1", tmp_path / "R1.db")
     assert not [path for path in tmp_path.iterdir() if "R1" in path.name]

@@ -11,18 +11,18 @@ from msgspec.structs import replace
 
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.run_records import Blob
-from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Assignment, Gold, Play, Study, Unit
-from lab.core.task import Actor, Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode
-from lab.core.trace import Ended, Started, Step
-from lab.studies.rating_session import RatingSession
-from store.kit_export import make_kit
-from store.kit_import import import_kit
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import Ended, Started, Step
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Assignment, Gold, Play, Study, Unit
+from lab.core.task.task import Actor, Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.rating.rating_session import RatingSession
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
 from store.store import Store
 from tests.studies import R1, R2, study, unit
 

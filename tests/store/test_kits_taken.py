@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Gold, Study
-from lab.core.task import Actor
-from lab.studies.rating_session import RatingSession
-from store.kit_export import make_kit
-from store.kit_import import KitImportResult, import_kit
+from lab.core.study.label import Act
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Gold, Study
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.rating.rating_session import RatingSession
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import KitImportResult, import_kit
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit
 

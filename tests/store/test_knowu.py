@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported
-from lab.core.step import Action
-from lab.core.trace import Answered, Asked, Ended, Started, Step, Trace, fold
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action
+from lab.core.run.trace import Answered, Asked, Ended, Started, Step, Trace, fold
 from store.formats import FailedRun, read
 from store.formats.knowu.actions import action_of, thought_of
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.store.formats.samples import png as marked_png
 

@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.rating_sheet import FieldReference, Sheet
-from lab.core.study import Assignment, Gold, Study
-from lab.core.task import Actor
+from lab.core.study.label import Act, Label
+from lab.core.study.rating_sheet import FieldReference, Sheet
+from lab.core.study.study import Assignment, Gold, Study
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit
 
@@ -68,7 +68,7 @@ def test_history_stays_and_is_listed_in_order(store: Store, plan: Study) -> None
 def test_more_labels_than_are_fetched_at_once_are_all_listed(store: Store, plan: Study) -> None:
     before: str | None = None
     with store.database.writing() as db:
-        from store.labels import insert_label
+        from store.studies.labels import insert_label
 
         for i in range(1203):
             one = label(plan, ONE, "", "rating", i % 100, supersedes=before)
@@ -251,7 +251,7 @@ def test_rows_that_come_in_another_order_than_they_were_given_stand_the_same(sto
     undo = said(plan, "completed", act="undo", undoes=second.id, supersedes=second.id)
     rating = label(plan, ONE, "", "rating", 7)
     with store.database.writing() as db:
-        from store.labels import insert_label
+        from store.studies.labels import insert_label
 
         for one in (rating, undo, second, first):
             insert_label(db, one)
@@ -264,7 +264,7 @@ def test_rows_that_come_in_another_order_than_they_were_given_stand_the_same(sto
 def test_two_last_words_are_a_clash_that_the_rater_settles(store: Store, plan: Study) -> None:
     one, other = said(plan), said(plan, "not_completed")
     with store.database.writing() as db:
-        from store.labels import insert_label
+        from store.studies.labels import insert_label
 
         insert_label(db, one)
         insert_label(db, other)

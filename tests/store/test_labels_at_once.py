@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.rating_sheet import FieldReference, current_labels
-from lab.core.study import Study
-from lab.core.task import Actor
-from lab.studies.rating_session import RatingSession
+from lab.core.study.label import Label
+from lab.core.study.rating_sheet import FieldReference, current_labels
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.studies.rating.rating_session import RatingSession
 from store.store import Store
 from tests.studies import R1, frozen, unit
 from tests.warm import Warm
@@ -28,9 +28,9 @@ STATE, PAY, RATING = FieldReference("open", "state"), FieldReference("pay", "sta
 RATER = """
 import sys
 from pathlib import Path
-from lab.core.rating_sheet import FieldReference
-from lab.core.task import Actor
-from lab.studies.rating_session import RatingSession
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.task.task import Actor
+from lab.studies.rating.rating_session import RatingSession
 from store.store import Store
 store = Store.open(Path(sys.argv[1]))
 desk = RatingSession(store, store.studies.study("trial"), Actor("human", sys.argv[2]))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from store.leftovers import sweep
+from store.file.leftovers import sweep
 from tests.crossed import crossed, each_once
 from tests.replied import REPLY, Hitlab, bytes_of, hitlab, keep, replied
 from tests.warm import Warm
@@ -65,8 +65,8 @@ def killed(folder: Path, where: str, *words: str, db: str = "lab.db") -> None:
 
 
 KILLS = {
-    "pack": ("store.pack:sync_to_disk", ("pack", "out.db")),
-    "kit": ("store.kit_export:sync_to_disk", ("study", "kit", "s", "--rater", "R1", "--out", "k.db")),
+    "pack": ("store.copies.pack:sync_to_disk", ("pack", "out.db")),
+    "kit": ("store.copies.kit_export:sync_to_disk", ("study", "kit", "s", "--rater", "R1", "--out", "k.db")),
     "export": ("store.formats.new_files:write_new_file", ("export", "run-said", "--out", "ex", "--format", "knowu")),
 }
 
@@ -93,7 +93,7 @@ def test_a_merges_copy_in_the_temporary_folder_is_removed(folder: Path, call: Hi
     assert call("pack", str(folder / "other.db"))[0] == 0
     keep(folder / "other.db", replied("run-more"))
     assert call("withdraw", "P07", "--yes")[0] == 0
-    killed(folder, "store.foreign_file:apply_withdrawal", "merge", str(folder / "other.db"))
+    killed(folder, "store.file.foreign_file:apply_withdrawal", "merge", str(folder / "other.db"))
     (folder / "other.db").unlink()
     assert REPLY.encode() in bytes_of(folder / "tmp")
     code, out, _ = call("doctor", "--json")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.core.run_records import Imported, number_events
-from lab.core.task import Actor
-from lab.core.trace import AnyEvent, Forked, Resumed, Source, Started
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.trace import AnyEvent, Forked, Resumed, Source, Started
+from lab.core.task.task import Actor
 from store.store import Store
 from tests.replied import REPLY, TYPED, Hitlab, bytes_of, hitlab, keep, replied
 

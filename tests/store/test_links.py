@@ -18,12 +18,12 @@ from PIL import Image
 
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.task import Actor
-from lab.core.ui_tree import Bounds
-from store import schema
-from store.run_export import export_runs
-from store.run_import import import_paths
-from store.run_redaction import redact
+from lab.core.run.ui_tree import Bounds
+from lab.core.task.task import Actor
+from store.erasing.run_redaction import redact
+from store.file import schema
+from store.runs.run_export import export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.warm_code import python
 

@@ -14,17 +14,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.rating_sheet import FieldReference
-from lab.core.run_records import Blob, Imported, Verdict, number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Assignment, Study
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
-from store.kit_export import make_kit
-from store.merge import Merged, merge, merge_into
-from store.schema import APPEND_ONLY
+from lab.core.run.run_records import Blob, Imported, Verdict, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.study.label import Act
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Assignment, Study
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
+from store.copies.kit_export import make_kit
+from store.copies.merge import Merged, merge, merge_into
+from store.file.schema import APPEND_ONLY
 from store.store import Store
 from tests.fuzzing_examples import examples
 from tests.merging import content, say

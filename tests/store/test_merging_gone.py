@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.errors import LabError
-from lab.core.study import UnitText
-from lab.core.task import Actor, InformationUnit, Task
-from lab.core.trace import Started
-from store.merge import Merged, merge_into
-from store.run_redaction import redact
+from lab.core.run.trace import Started
+from lab.core.study.study import UnitText
+from lab.core.task.design import Design, first_draft, next_revision, subject_of
+from lab.core.task.task import Actor, InformationUnit, Task
+from store.copies.merge import Merged, merge_into
+from store.erasing.run_redaction import redact
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.withdrawal import withdraw
 from tests.demonstrations import DEMO, MAIL, demonstration, row
 from tests.merging import content
 from tests.store.test_kits_taken import forge

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.task import Actor
+from lab.core.task.task import Actor
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.withdrawal import withdraw
 from tests.crossed import IN_SOAK, crossed
 from tests.killing import lines_until_killed, ticking
 from tests.merging import content, say
@@ -23,7 +23,7 @@ from tests.withdrawals import CODE, fill
 
 KILLS = 12
 _MERGE = """
-from store.merge import merge
+from store.copies.merge import merge
 merge(store, [Path({0!r})])
 """
 

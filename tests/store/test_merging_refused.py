@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from store.merge import merge_into
-from store.schema import APPEND_ONLY, VERSION
+from store.copies.merge import merge_into
+from store.file.schema import APPEND_ONLY, VERSION
 from store.store import Store
 from tests.merging import content, say
 from tests.store.test_kits_taken import forge
@@ -127,13 +127,13 @@ def test_a_torn_file_is_refused(here: Path, good: Path) -> None:
 
 
 def test_a_row_beyond_measure_is_refused_unread(here: Path, good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.foreign_file.MOST_OF_A_ROW", 100_000)
+    monkeypatch.setattr("store.file.foreign_file.MOST_OF_A_ROW", 100_000)
     forge(good, "", sql="UPDATE label SET body = body || printf('%200000s', ' ')")
     refused(here, good, "too big")
 
 
 def test_a_kit_that_is_tampered_with_is_refused_with_all_others(tmp_path: Path, here: Path, good: Path) -> None:
-    from store.kit_export import make_kit
+    from store.copies.kit_export import make_kit
 
     with Store.open(here) as store:
         make_kit(store, store.studies.study("trial"), "R1", tmp_path / "kit.db")

@@ -17,16 +17,16 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from lab.core.adjudication import Move, Settlement
-from lab.core.design import Design, Revision, first_draft, next_revision, subject_of
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label, Withdrawal
-from lab.core.proofreading import Review
-from lab.core.run_records import Blob, Imported, Tombstone, Verdict
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.study import Gold, Study, Target, Unit, UnitText
-from lab.core.task import Actor, InformationUnit, Task
-from lab.core.trace import Ended, Forked, Source, Started
+from lab.core.run.run_records import Blob, Imported, Tombstone, Verdict
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.run.trace import Ended, Forked, Source, Started
+from lab.core.study.adjudication import Move, Settlement
+from lab.core.study.label import Act, Label, Withdrawal
+from lab.core.study.proofreading import Review
+from lab.core.study.study import Gold, Study, Target, Unit, UnitText
+from lab.core.task.design import Design, Revision, first_draft, next_revision, subject_of
+from lab.core.task.task import Actor, InformationUnit, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.demonstrations import demonstration, row
 from tests.replied import Hitlab, bytes_of, hitlab

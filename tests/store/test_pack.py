@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Verdict, number_events
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started
-from store.connection import connect
+from lab.core.run.run_records import Blob, Imported, Verdict, number_events
+from lab.core.run.trace import Ended, Started
+from lab.core.task.task import Actor, Task
+from store.file.connection import connect
 from store.store import Store
 from tests.warm_code import python
 
@@ -36,7 +36,7 @@ def test_the_file_is_opened_as_any_that_may_only_be_read(
         opened.append((path, readonly))
         return connect(path, readonly=readonly)
 
-    monkeypatch.setattr("store.pack.connect", connect_and_tell)
+    monkeypatch.setattr("store.copies.pack.connect", connect_and_tell)
     store.pack(tmp_path / "out.db", images=images)
     assert (store.path, True) in opened, "which knows of folders that may only be read"
 

@@ -10,17 +10,17 @@ import msgspec
 import pytest
 from PIL import Image
 
-from lab.core.design import Design, Subject, first_draft, subject_of
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Verdict, number_events
-from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
-from lab.core.task import Actor, InformationUnit
-from lab.core.text_redaction import MASK
-from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Forked, Source, Started, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
-from store.run_export import REVIEWED, export_runs
-from store.run_import import import_paths
-from store.run_redaction import Redacted, redact
+from lab.core.redaction.text_redaction import MASK
+from lab.core.run.run_records import Blob, Imported, Verdict, number_events
+from lab.core.run.step import Action, Observation, Prompt, Proposed, Question, Reply
+from lab.core.run.trace import Acting, Answered, AnyEvent, Asked, Ended, Forked, Source, Started, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.design import Design, Subject, first_draft, subject_of
+from lab.core.task.task import Actor, InformationUnit
+from store.erasing.run_redaction import Redacted, redact
+from store.runs.run_export import REVIEWED, export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, SCREENS, SIZE, demonstration, drawn, row, tree_of
 
@@ -273,7 +273,7 @@ def test_what_fails_half_way_leaves_the_file_and_its_triggers_as_they_were(
     def fails(*_: object) -> None:
         raise sqlite3.OperationalError("disk full")
 
-    monkeypatch.setattr("store.run_redaction._rewrite_designs", fails)
+    monkeypatch.setattr("store.erasing.run_redaction._rewrite_designs", fails)
     with pytest.raises(LabError):
         covered(store, NAME)
     assert store.database.read("SELECT * FROM event") == before
@@ -357,7 +357,7 @@ def test_a_file_that_another_program_reads_is_wiped_later(store: Store, monkeypa
     reader = sqlite3.connect(store.path)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM trace").fetchall()
-    monkeypatch.setattr("store.erasure.BUSY_SECONDS", 0.0)
+    monkeypatch.setattr("store.erasing.erasure.BUSY_SECONDS", 0.0)
     store.database.connection().execute("PRAGMA busy_timeout = 0")
     with pytest.raises(LabError, match="in no table, but not yet wiped"):
         covered(store, NAME)

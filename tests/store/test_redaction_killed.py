@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.trace import Trace
-from store.schema import triggers
+from lab.core.run.trace import Trace
+from store.file.schema import triggers
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed
 from tests.demonstrations import DEMO, MAIL, NAME, demonstration
@@ -16,7 +16,7 @@ from tests.killing import ticking
 
 KILLS = 10
 _REDACT = f"""
-from store.run_redaction import redact
+from store.erasing.run_redaction import redact
 redact(store, {DEMO!r}, Actor("human", "D01"), boxes={{}}, words=({NAME!r}, {MAIL!r}))
 """
 

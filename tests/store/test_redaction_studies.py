@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.run_records import Blob, Imported
-from lab.core.task import Actor
-from lab.core.text_redaction import MASK
+from lab.core.redaction.text_redaction import MASK
+from lab.core.run.run_records import Blob, Imported
+from lab.core.task.task import Actor
 from store.store import Store
 from tests.replied import REPLY, TYPED, Hitlab, answers, bytes_of, hitlab, keep, replied
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, number_events
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Started, Step
-from store.schema import VERSION
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Started, Step
+from lab.core.task.task import Actor, Task
+from store.file.schema import VERSION
 from store.store import Store
 from tests.warm_code import python
 

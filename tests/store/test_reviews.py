@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.proofreading import proof_of
-from lab.core.task import Actor
+from lab.core.study.proofreading import proof_of
+from lab.core.task.task import Actor
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
 from tests.screens.runs import whole_run

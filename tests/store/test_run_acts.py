@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.run_records import Imported, RunAct, check_tag, number_events
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started
+from lab.core.run.run_records import Imported, RunAct, check_tag, number_events
+from lab.core.run.trace import Ended, Started
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.runs.run_acts import TagChange, archive_runs, tag_change, tag_runs, undo_acts
-from store.merge import merge
-from store.pack import pack
-from store.run_acts import RunState
-from store.run_redaction import redact
+from store.copies.merge import merge
+from store.copies.pack import pack
+from store.erasing.run_redaction import redact
+from store.erasing.withdrawal import withdraw
+from store.runs.run_acts import RunState
 from store.store import Store
-from store.withdrawal import withdraw
 from tests.store.first_version import unpacked
 
 D1 = Actor("human", "D1")

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from store import connection, progress_tables, schema
-from store.connection import connect
-from store.run_acts import list_condition
-from store.runs import _RUNS, _SUMMARY
+from store.file import connection, schema
+from store.file.connection import connect
+from store.runs.run_acts import list_condition
+from store.runs.runs import _RUNS, _SUMMARY
 from store.store import Store
+from store.studies import progress_tables
 
 
 @pytest.fixture(autouse=True)

@@ -8,15 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference, answer_to, undo_of
-from lab.core.study import Gold, Study, Unit
-from store.kit_export import make_kit
-from store.kit_import import import_kit
-from store.labels import insert_label
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import FieldReference, answer_to, undo_of
+from lab.core.study.study import Gold, Study, Unit
+from lab.core.values.ids_and_clock import now, uuid7
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
 from store.store import Store
+from store.studies.labels import insert_label
 from tests.studies import NODES, R1, frozen, label, unit
 
 STATE, PAY, WHY, RATING = (

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Verdict, number_events
-from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step, fold
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.run_records import Blob, Imported, Verdict, number_events
+from lab.core.run.step import Action, Observation, Prompt, Proposed, Question, Reply
+from lab.core.run.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step, fold
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Persona, Task
 from store.store import Store
 
 PERSON = Actor("human", "P01")

@@ -12,14 +12,14 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.study import Assignment, Study, Unit, sample_sha
-from lab.core.task import Actor
-from store import progress_tables
-from store.labels import insert_act
-from store.schema import APPEND_ONLY, migrate
+from lab.core.study.label import Act
+from lab.core.study.study import Assignment, Study, Unit, sample_sha
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from store.file.schema import APPEND_ONLY, migrate
 from store.store import Store
+from store.studies import progress_tables
+from store.studies.labels import insert_act
 from tests.studies import NODES, R1, R2, frozen, label, study, unit
 
 UNITS = [unit(f"u{i}") for i in range(5)]
@@ -340,7 +340,7 @@ def test_opening_a_study_costs_the_same_instructions_however_much_is_done(store:
     plans = [frozen(store, few, id="few"), frozen(store, many, id="many")]
     for plan, units in zip(plans, (few, many), strict=True):
         with store.database.writing() as db:
-            from store.labels import insert_act
+            from store.studies.labels import insert_act
 
             for one in units[: len(units) * 99 // 100]:
                 insert_act(db, act(plan, "commit", one.id))

@@ -12,21 +12,21 @@ from msgspec.structs import replace
 from annotators.assignment import deal_more
 from annotators.plan import extend as extend_study
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Predecessor, Study
-from lab.core.task import Actor
-from lab.studies.rating_session import RatingSession
-from lab.studies.study_data import study_agreements
-from lab.studies.study_people import people_there
-from store.kit_export import make_kit
-from store.kit_import import import_kit
-from store.merge import merge
-from store.pack import pack
+from lab.core.study.label import Act
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Predecessor, Study
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.planning.study_people import people_there
+from lab.studies.progress.study_data import study_agreements
+from lab.studies.rating.rating_session import RatingSession
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
+from store.copies.merge import merge
+from store.copies.pack import pack
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.study_extension import copy_rows
-from store.withdrawal import withdraw
+from store.studies.study_extension import copy_rows
 from tests.studies import NODES, R1, R2, frozen, unit
 
 D1 = Actor("human", "D1")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.study import Study
+from lab.core.study.label import Act
+from lab.core.study.study import Study
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.studies import R1, frozen, label, unit
 

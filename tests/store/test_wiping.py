@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.settings import folder
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from store.store import Store
 from tests.replied import REPLY, Hitlab, bytes_of, hitlab, keep, replied
 from tests.warm_code import python
@@ -104,8 +104,8 @@ def test_what_was_computed_of_their_answers_goes_also_where_a_reader_holds_the_f
     reader = sqlite3.connect(db)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM trace").fetchall()
-    monkeypatch.setattr("store.erasure.BUSY_SECONDS", 0.0)
-    monkeypatch.setattr("store.connection.BUSY_SECONDS", 0.0)
+    monkeypatch.setattr("store.erasing.erasure.BUSY_SECONDS", 0.0)
+    monkeypatch.setattr("store.file.connection.BUSY_SECONDS", 0.0)
     code, out, err = call("withdraw", "R2", "--yes")
     reader.close()
     assert code == 3

@@ -12,21 +12,21 @@ from msgspec.structs import replace
 
 from lab.core.codec import storable
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.rating_sheet import FieldReference
-from lab.core.run_records import Imported
-from lab.core.step import Action, Proposed, Question, Reply
-from lab.core.study import Assignment
-from lab.core.task import Actor, Task
-from lab.core.text_redaction import WITHDRAWN
-from lab.core.trace import Answered, Asked, Started
-from store.run_export import export_runs
-from store.run_import import import_paths
-from store.run_redaction import redact
-from store.schema import APPEND_ONLY
+from lab.core.redaction.text_redaction import WITHDRAWN
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Proposed, Question, Reply
+from lab.core.run.trace import Answered, Asked, Started
+from lab.core.study.label import Act
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Assignment
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
+from store.erasing.run_redaction import redact
+from store.erasing.withdrawal import WITHDRAWN_ACTOR, Erased, _Withdrawing, preview_withdrawal, withdraw
+from store.file.schema import APPEND_ONLY
+from store.runs.run_export import export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
-from store.withdrawal import WITHDRAWN_ACTOR, Erased, _Withdrawing, preview_withdrawal, withdraw
 from tests.demonstrations import NAME, demonstration, row
 from tests.studies import R2, frozen, label, unit
 from tests.withdrawals import CODE, D01, P07, Filled, fill, small

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lab.core.text_redaction import WITHDRAWN
+from lab.core.redaction.text_redaction import WITHDRAWN
 from store.store import Store
 from tests.replied import Hitlab, bytes_of, hitlab, keep, replied
 

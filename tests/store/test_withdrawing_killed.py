@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store.schema import APPEND_ONLY, triggers
+from store.file.schema import APPEND_ONLY, triggers
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed
 from tests.killing import ticking
@@ -16,7 +16,7 @@ from tests.withdrawals import CODE, Filled, fill
 
 KILLS = 12
 _WITHDRAW = f"""
-from store.withdrawal import withdraw
+from store.erasing.withdrawal import withdraw
 withdraw(store, {CODE!r}, Actor("human", "D01"))
 """
 

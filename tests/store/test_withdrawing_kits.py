@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.task import Actor
-from store.kit_export import make_kit
-from store.kit_import import import_kit
+from lab.core.task.task import Actor
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.withdrawal import withdraw
 from tests.studies import R2, frozen, label, unit
 from tests.withdrawals import CODE, D01, P07, small
 

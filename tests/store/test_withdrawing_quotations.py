@@ -14,16 +14,16 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.codec import encode
-from lab.core.design import Design, first_draft, subject_of
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.run_records import Blob, Imported, number_events
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.step import Action, Proposed, Question, Reply, ToolCall
-from lab.core.study import UnitText
-from lab.core.task import Actor, InformationUnit, Persona, Task
-from lab.core.text_redaction import WITHDRAWN
-from lab.core.trace import Answered, AnyEvent, Asked, Ended, Forked, Started, Step
+from lab.core.redaction.text_redaction import WITHDRAWN
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.run.step import Action, Proposed, Question, Reply, ToolCall
+from lab.core.run.trace import Answered, AnyEvent, Asked, Ended, Forked, Started, Step
+from lab.core.study.label import Act
+from lab.core.study.study import UnitText
+from lab.core.task.design import Design, first_draft, subject_of
+from lab.core.task.task import Actor, InformationUnit, Persona, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.runs.conversation_intake import Intake
 from lab.runs.conversation_run import give_reply
 from lab.runs.run_acts import TagChange, tag_runs

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.step import Action, Direction, Point
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.run.step import Action, Direction, Point
 
 REACH = 0.14
 """Largest distance of a tap from a demonstrated point, as a share of the screen's width and height."""

@@ -14,10 +14,10 @@ from annotators.papers.field_answers import Truth, asked_units, cases_of, truths
 from annotators.papers.metrics import demonstrations_of_task
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_names, method_of
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Section, Table
-from lab.core.study import Unit
-from lab.core.whole_number import whole_number
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.study.study import Unit
+from lab.core.values.whole_number import whole_number
 
 TAKEN = "taken"
 _SOURCE = "DAC-Bench 2.6, Table 3"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from annotators.papers.dac.runs import NOT_DEMONSTRATED, DemonstrationMatch, MatchedRun
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, demonstrations_of_task, mean
-from lab.core.measured_run import MeasuredRun
-from lab.core.task import Branch
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.task.task import Branch
 
 
 class _Decision(NamedTuple):

@@ -27,11 +27,11 @@ from annotators.papers.cells import (
 from annotators.papers.dac.actions import comparable_action
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, run_of, truths
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.design import subject_of
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.proofreading import ProofreadingSheet, impossible_of
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.study.agreement import Agreement
+from lab.core.study.proofreading import ProofreadingSheet, impossible_of
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.task.design import subject_of
 
 STRUCTURES = ("Sequential", "Conjunctive", "Conditional", "Hierarchical")
 TYPES: Mapping[str, str] = {

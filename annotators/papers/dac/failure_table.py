@@ -16,7 +16,7 @@ from annotators.papers.failure_modes import (
 )
 from annotators.papers.field_answers import cases_of, unsettled_counts
 from annotators.study_data import StudyData
-from lab.core.report import Cell, Section, Table
+from lab.core.study.report import Cell, Section, Table
 
 REASONING = ("inconsistent_reasoning", "branch_ignored")
 PERCEPTION = ("affordance", "off_screen", "localization", "termination")

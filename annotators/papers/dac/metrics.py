@@ -8,7 +8,7 @@ from typing import NamedTuple
 from annotators.papers.dac.decisions import decisions
 from annotators.papers.dac.runs import Demonstrations, MatchedRun, demonstrations, why_not_comparable
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, demonstrations_of_task, mean
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
 

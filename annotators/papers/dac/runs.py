@@ -17,7 +17,7 @@ from annotators.papers.dac.actions import (
     types,
 )
 from annotators.papers.metrics import MetricContext, demonstrations_of_task
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 IS_DEMONSTRATION = "demonstrated by a person"
 NOT_DEMONSTRATED = "whose task nobody has demonstrated"

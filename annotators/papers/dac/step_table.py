@@ -12,9 +12,9 @@ from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warn
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled_counts
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_names, method_of
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Section, Table
-from lab.core.study import Unit
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.study.study import Unit
 
 CORRECT, ERROR = "correct", "error"
 _SOURCE = "DAC-Bench 2.6, asked of people"

@@ -28,10 +28,10 @@ from annotators.papers.cells import (
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, studies_beside, truths
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, similarity
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.report import Cell, Number, Section, Table
-from lab.core.rounding import count as so_many
-from lab.core.study import Unit
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.study.study import Unit
+from lab.core.values.rounding import count as so_many
 
 GUESS = "guess"
 _SOURCE = "FingerTip 20K 5.2, Table 3"

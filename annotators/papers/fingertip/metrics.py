@@ -22,7 +22,7 @@ from annotators.papers.fingertip.other_users import OtherUsers
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, mean_similarity, similarity
 from annotators.papers.fingertip.tracks import MOST, Execution, Guess, executions_of, guesses_of, sequence_of
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
 

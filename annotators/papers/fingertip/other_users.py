@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from annotators.papers.fingertip.text_similarity import most_similar
 from annotators.papers.fingertip.tracks import Execution, sequence_of, type_of, user_of
 from annotators.papers.metrics import MetricContext
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

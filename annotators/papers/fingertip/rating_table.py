@@ -21,11 +21,11 @@ from annotators.papers.fingertip.tracks import Execution, sequence_of
 from annotators.papers.metrics import MetricTerms, context_of
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_names, method_of
-from lab.core.agreement import Agreement
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Point, Scatter, Section, Table
-from lab.core.rounding import count as so_many
-from lab.core.study import Unit
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.study.study import Unit
+from lab.core.values.rounding import count as so_many
 
 RATING = "personal"
 _SOURCE = "FingerTip 20K A.6.6, Table 13"

@@ -13,7 +13,7 @@ from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, column_bars, count, few_runs_warning, share
 from annotators.papers.field_answers import Truth, asked_units, truths, unsettled_counts
 from annotators.study_data import StudyData
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.study.report import Cell, Number, Section, Table
 
 SAME = "same"
 _SOURCE = "FingerTip 20K 5.1; the judge's question, asked of people"

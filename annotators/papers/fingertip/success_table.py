@@ -21,8 +21,8 @@ from annotators.papers.field_answers import Truth, asked_units, cases_of, truths
 from annotators.papers.fingertip.tracks import MOST, user_of
 from annotators.study_data import StudyData
 from annotators.units.pairs import units_by_method
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.report import Cell, Number, Section, Table
 
 OUTCOME = "outcome"
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from annotators.papers.fingertip.text_similarity import LONGEST
 from annotators.papers.metrics import LeftOutTally, demonstrations_of_task
-from lab.core.measured_run import MeasuredRun
-from lab.core.step import Action
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.run.step import Action
 
 MOST = 2.5
 """An agent that takes more than so many times the golden steps has failed."""

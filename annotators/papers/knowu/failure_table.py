@@ -17,10 +17,10 @@ from annotators.papers.cells import percent as as_percent
 from annotators.papers.failure_modes import judges
 from annotators.papers.field_answers import answers_in, truths, unsettled_counts
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
-from lab.core.report import Bars, Cell, Grid, Number, Section, Table
-from lab.core.rounding import format_number
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
+from lab.core.study.report import Bars, Cell, Grid, Number, Section, Table
+from lab.core.values.rounding import format_number
 
 PAPER: Mapping[str, Mapping[str, int]] = {
     "failure-mode-knowu-personalized": {"clarify": 32, "partial": 13, "gui": 2, "preference": 1},

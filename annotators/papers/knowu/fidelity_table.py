@@ -32,12 +32,12 @@ from annotators.papers.cells import percent as as_percent
 from annotators.papers.fingertip.text_similarity import LONGEST, similarity
 from annotators.papers.knowu.reply_support import ReplySource, SupportedReply, supported_replies
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.ids_and_clock import seconds_between
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Section, Table
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.step import Reply
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.run.step import Reply
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.values.ids_and_clock import seconds_between
 
 FIELD = "simulator"
 DECISIONS = ("accept", "reject", "none")

@@ -27,10 +27,10 @@ from annotators.papers.field_answers import cases_of
 from annotators.papers.knowu.runs import hybrid_of, rule_of
 from annotators.papers.metrics import DEFAULTS
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Point, Scatter, Section, Table
-from lab.core.rounding import count
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.values.rounding import count
 
 WHOLE, EACH = "task_score", "score"
 _EXPERTS = "experts"

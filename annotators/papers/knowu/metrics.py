@@ -25,7 +25,7 @@ from annotators.papers.knowu.policy import Policy, paper_policy, script_policy, 
 from annotators.papers.knowu.runs import SOURCE, KnowuRun, runs_of
 from annotators.papers.knowu.tasks import Split
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
 

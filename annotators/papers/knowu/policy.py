@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 from annotators.papers.knowu.runs import SOURCE, KnowuRun
 from annotators.papers.knowu.tasks import HABITS
 from annotators.papers.metrics import MetricTerms
-from lab.core.measured_run import MeasuredRun, MeasuredStep
-from lab.core.task import Task
+from lab.core.run.measured_run import MeasuredRun, MeasuredStep
+from lab.core.task.task import Task
 
 Group = Literal["need", "noneed", "reject"]
 _WARRANTED = {"yes": True, "no": False}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from annotators.papers.field_answers import answers_in, asked_units, run_of, studies_beside, truths
 from annotators.study_data import StudyData
-from lab.core.study import Unit
+from lab.core.study.study import Unit
 
 FIELD = "support"
 PROTOCOL = "reply-support"

@@ -14,8 +14,8 @@ from annotators.papers.cells import percent as as_percent
 from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled_counts
 from annotators.papers.knowu.reply_support import FIELD, SHADOW, SupportedReply, rated_replies
 from annotators.study_data import StudyData
-from lab.core.report import Bars, Cell, Number, Section, Table
-from lab.core.study import Unit
+from lab.core.study.report import Bars, Cell, Number, Section, Table
+from lab.core.study.study import Unit
 
 ORDER = ("supported", "not_in_profile", "contradicts")
 WORDS = {"supported": "supported", "not_in_profile": "not in profile", "contradicts": "contradicts"}

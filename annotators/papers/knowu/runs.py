@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from annotators.papers.knowu.tasks import Split, difficulty_of, split_of
 from annotators.papers.metrics import LeftOutTally, MetricTerms
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 DONE = 0.99
 """A score above it is a success."""

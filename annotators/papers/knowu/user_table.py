@@ -22,12 +22,12 @@ from annotators.papers.knowu.policy import Group, paper_policy
 from annotators.papers.knowu.runs import KnowuRun, runs_of
 from annotators.papers.metrics import DEFAULTS, LeftOutTally
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.ids_and_clock import seconds_between
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Bars, Cell, Number, Section, Table
-from lab.core.rounding import format_number
-from lab.core.step import Reply
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.run.step import Reply
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.report import Bars, Cell, Number, Section, Table
+from lab.core.values.ids_and_clock import seconds_between
+from lab.core.values.rounding import format_number
 
 _SOURCE = "KnowU-Bench 4.1"
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from annotators.papers.memgui.irr import Irr, irr_of
 from annotators.papers.metrics import LeftOutTally, MetricTerms
-from lab.core.measured_run import MeasuredRun
-from lab.core.task import step_limit
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.task.task import step_limit
 
 DONE = 0.99
 """A score above it is a success. The benchmark's own scores are 0 and 1."""

@@ -30,10 +30,10 @@ from annotators.papers.field_answers import answers_in, asked_units, cases_of, c
 from annotators.papers.memgui.attempts import apps_of
 from annotators.study_data import StudyData
 from annotators.units.pairs import units_by_method
-from lab.core.agreement import Agreement
-from lab.core.judge_call import JudgeCall
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.run.judge_call import JudgeCall
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Cell, Number, Section, Table
 
 OUTCOME = "outcome"
 _LONG_DISCUSSION = 10.0

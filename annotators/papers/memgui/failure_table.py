@@ -19,8 +19,8 @@ from annotators.papers.failure_modes import (
 from annotators.papers.field_answers import DONE, asked_units, cases_of, run_of, studies_beside, unsettled_counts
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.report import Cell, Number, Section, Table
 
 TIMEOUT = "execution_timeout"
 ORDER = (

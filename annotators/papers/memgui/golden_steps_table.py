@@ -13,9 +13,9 @@ from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning, share_of_independent
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.study_data import StudyData
-from lab.core.rating_sheet import FieldReference
-from lab.core.report import Cell, Number, Point, Scatter, Section, Table
-from lab.core.study import Unit
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.study.study import Unit
 
 STEPS = "steps"
 EASY, MEDIUM = 20, 40

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
-from lab.core.measured_run import MeasuredRun, UnitMark
-from lab.core.task import InformationUnit
+from lab.core.run.measured_run import MeasuredRun, UnitMark
+from lab.core.task.task import InformationUnit
 
 VERDICT = "irr"
 """Verdict with the source's analysis, in its own fields (irr_analysis.json)."""

@@ -13,8 +13,8 @@ from annotators.judging.question import JudgedPlace, JudgeView, Judging
 from annotators.judging.sheet_prompt import question_for_sheet, sheet_version
 from annotators.papers.memgui.step_descriptions import descriptions, last_screens, task_words
 from lab.core.errors import LabError
-from lab.core.protocol import OUTCOME
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
+from lab.core.study.protocol import OUTCOME
 
 _PACKAGE = "annotators.papers.memgui"
 _PROMPTS = ("judge-description.md", "irr-analysis.md")

@@ -9,8 +9,8 @@ from annotators.derived import information_units
 from annotators.papers.field_answers import answers_in, asked_units, run_of
 from annotators.papers.memgui.irr import rate
 from annotators.study_data import StudyData
-from lab.core.measured_run import UnitMark
-from lab.core.study import Unit
+from lab.core.run.measured_run import UnitMark
+from lab.core.study.study import Unit
 
 USE = "use"
 IRR = "IRR"

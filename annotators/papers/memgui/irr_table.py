@@ -20,9 +20,9 @@ from annotators.papers.field_answers import answers_in, cases_of, success_by_run
 from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
 from annotators.study_data import StudyData
 from annotators.units.pairs import units_by_method
-from lab.core.design import Revision, Subject, subject_of
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.task.design import Revision, Subject, subject_of
 
 _SOURCE = "MemGUI-Bench A.6, Prompt 8"
 

@@ -24,8 +24,8 @@ from annotators.judging.question import (
 from annotators.judging.sheet_prompt import example_texts
 from annotators.papers.memgui.step_descriptions import MOST_WORDS, actions_of, descriptions, last_screens, task_words
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
-from lab.core.typed_text import clean
+from lab.core.run.run_records import Blob
+from lab.core.text.typed_text import clean
 from lab.llm.client import Message
 from lab.llm.json_in_text import answer_in, why_no_object
 

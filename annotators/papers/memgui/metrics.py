@@ -26,7 +26,7 @@ from annotators.papers.memgui.aggregates import PAPER, Out, add_reason, mean_num
 from annotators.papers.memgui.attempts import DIFFICULTIES, Chain, JudgedAttempt, apps_of, chains_of, difficulty_of
 from annotators.papers.memgui.irr import has_analysis, percentage
 from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, mean
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from annotators.judging.picture_sheet import picture_sheet
 from annotators.judging.prompt_files import fill_prompt
 from annotators.judging.question import JudgedRun, JudgedStep, JudgeQuestion, UnusableJudgement
-from lab.core.run_records import Blob
-from lab.core.typed_text import clean
+from lab.core.run.run_records import Blob
+from lab.core.text.typed_text import clean
 from lab.llm.client import Message
 from lab.llm.json_in_text import answer_in, why_no_object
 

@@ -20,8 +20,8 @@ from annotators.papers.field_answers import asked_units, configurations
 from annotators.papers.pspa.apr_by_labels import FIELD, Rates, paths_of_most, rate_of, side_by_side
 from annotators.papers.pspa.disagreement_causes import causes
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, interval_text
-from lab.core.report import Bars, Cell, Number, Section, Table
+from lab.core.study.agreement import Agreement, interval_text
+from lab.core.study.report import Bars, Cell, Number, Section, Table
 
 SOURCE = "PSPA-Bench E.3"
 _TYPES = (("fixed", "Fixed"), ("flexible", "Flexible"), ("", "Overall"))

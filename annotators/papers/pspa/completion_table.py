@@ -21,9 +21,9 @@ from annotators.papers.metrics import context_of
 from annotators.papers.pspa.apr_by_labels import Rates, nodes_of_most, side_by_side
 from annotators.papers.pspa.run_values import run_values
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.measured_run import MeasuredRun
-from lab.core.report import Cell, Number, Point, Scatter, Section, Table
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Cell, Number, Point, Scatter, Section, Table
 
 SOURCE = "PSPA-Bench E.1"
 FIELD = "completion"

@@ -12,8 +12,8 @@ from annotators.papers.answer_subsets import column, judge_runs, of_places
 from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share
 from annotators.papers.field_answers import studies_beside
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.report import Cell, Number, Section, Table
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Cell, Number, Section, Table
 
 SOURCE = "PSPA-Bench E.3, Error Analysis"
 CAUSE = "cause"

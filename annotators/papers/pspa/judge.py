@@ -31,9 +31,9 @@ from annotators.judging.sheet_prompt import (
     target_line,
 )
 from lab.core.errors import LabError
-from lab.core.label_rules import COMPLETED
-from lab.core.plain_text import plain
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
+from lab.core.study.label_rules import COMPLETED
+from lab.core.text.plain_text import plain
 from lab.llm.client import Message
 from lab.llm.json_in_text import answer_in, why_no_object
 

@@ -10,7 +10,7 @@ import msgspec
 from annotators.papers.dac.runs import Demonstrations
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
 from annotators.papers.pspa.run_values import METRICS, Metric, RunValues, run_values
-from lab.core.measured_run import MeasuredRun
+from lab.core.run.measured_run import MeasuredRun
 
 Changes = tuple[list[float], tuple[tuple[str, int], ...]]
 """Each pair's change, and the number of runs left out, by reason."""

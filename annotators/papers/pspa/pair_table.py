@@ -12,10 +12,10 @@ from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warn
 from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled_counts
 from annotators.papers.pspa.side_bias import sides
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
-from lab.core.report import Cell, Number, Section, Table
-from lab.core.study import Unit
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.study.study import Unit
 
 SOURCE = "PSPA-Bench D.2"
 NONE = "no majority"

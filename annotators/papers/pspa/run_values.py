@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 from annotators.papers.dac.runs import IS_DEMONSTRATION, NOT_DEMONSTRATED, Demonstrations, demonstrations
 from annotators.papers.metrics import MetricContext
 from annotators.papers.pspa.tdg import PathAlignment, Steps, align, align_items, align_raw, first_path, fulfilled_nodes
-from lab.core.measured_run import MeasuredRun
-from lab.core.step import Usage
-from lab.core.task import Tdg
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.run.step import Usage
+from lab.core.task.task import Tdg
 
 Value = float | str
 """A number, or the reason why there is none, worded to follow a count: `without a score`."""

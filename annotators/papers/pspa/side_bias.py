@@ -10,10 +10,10 @@ from annotators.papers import cells
 from annotators.papers.cells import UnitValue, count, number_without_interval, share, undefined_number
 from annotators.papers.field_answers import FieldAnswer, answers_in
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
-from lab.core.protocol import Field
-from lab.core.report import Cell, Number, Section, Table
-from lab.core.study import Unit
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field
+from lab.core.study.report import Cell, Number, Section, Table
+from lab.core.study.study import Unit
 
 SIDES = ("A", "B")
 _P = "a p value has none"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from lab.core.task import Tdg, TdgNode
+from lab.core.task.task import Tdg, TdgNode
 
 Steps = Mapping[str, int | None]
 """The step (from 0) at which each rated node was completed, None if it was not."""

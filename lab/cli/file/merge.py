@@ -11,13 +11,13 @@ import msgspec
 from lab.cli.arguments import JsonArguments, Parser, argument
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_leftovers
 from lab.cli.output import print_line, print_result, warn
-from lab.core.made_files import make_folder
-from lab.core.rating_sheet import FINAL_WORDS
 from lab.core.settings import database
+from lab.core.study.rating_sheet import FINAL_WORDS
+from lab.core.values.made_files import make_folder
 from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
-    from store.merge import Merged
+    from store.copies.merge import Merged
 
 
 class ClashLine(msgspec.Struct, frozen=True):
@@ -86,7 +86,7 @@ def add_file_merge(parser: Parser) -> None:
 def merge(args: MergeArguments) -> int:
     """Add everything of the files that is not here, in one transaction."""
     settings = settings_for(args.db, sees_outcomes, "merge")
-    from store.merge import merge_into
+    from store.copies.merge import merge_into
 
     path = database(settings)
     if not settings.db:

@@ -19,14 +19,14 @@ from lab.cli.output import (
     warn,
 )
 from lab.core.errors import LabError
-from lab.core.rounding import count
 from lab.core.settings import load
+from lab.core.values.rounding import count
 from lab.studies.seats import sees_outcomes
 from store.formats import READ_FORMATS, WRITTEN_FORMATS
 
 if TYPE_CHECKING:
     from store.formats.fallbacks import Fallback
-    from store.run_import import MissingPictures
+    from store.runs.run_import import MissingPictures
 
 
 class ImportFailure(msgspec.Struct, frozen=True):
@@ -114,7 +114,7 @@ def add_import(parser: Parser) -> None:
 
 def import_runs(args: ImportArguments) -> int:
     """Import recorded runs, each whole or not at all, and skip runs that are in the file."""
-    from store.run_import import failed_import, import_paths
+    from store.runs.run_import import failed_import, import_paths
 
     paths = [Path(path) for path in args.paths]
     settings = load(db=args.db)
@@ -293,7 +293,7 @@ def export(args: ExportArguments) -> int:
             "export", "needs the ID of a run, or --all, and not both", "`hitlab runs list` lists runs.", code=2
         )
     settings = settings_for(args.db, sees_outcomes, "export")
-    from store.run_export import export_runs
+    from store.runs.run_export import export_runs
 
     out = Path(args.out)
     sweep_leftovers(out.parent)

@@ -14,14 +14,14 @@ from lab.cli.arguments import JsonArguments, Parser, argument, flag, option
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, open_store, sweep_leftovers
 from lab.cli.output import print_json, print_line, print_result, warn
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.quotations import QuotedText, normalize
-from lab.core.rounding import count
+from lab.core.redaction.quotations import QuotedText, normalize
 from lab.core.settings import Settings, load
-from lab.core.task import Actor
+from lab.core.task.task import Actor
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 
 if TYPE_CHECKING:
-    from store.withdrawal import Erased, RedactionChoice
+    from store.erasing.withdrawal import Erased, RedactionChoice
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
@@ -94,8 +94,8 @@ def withdraw(args: WithdrawArguments) -> int:
     by = Actor("human", settings.person)
     with open_store(settings, create=False, readonly=args.show) as store:
         sweep_leftovers(Path(), temporary=True)
-        from store.withdrawal import RedactionChoice, preview_withdrawal
-        from store.withdrawal import withdraw as take_out
+        from store.erasing.withdrawal import RedactionChoice, preview_withdrawal
+        from store.erasing.withdrawal import withdraw as take_out
 
         def named(erasure: Erased) -> Erased:
             return _without_places(erasure) if settings.seat in ("participant", "rater") else erasure

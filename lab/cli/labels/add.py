@@ -11,19 +11,19 @@ from typing import Any, BinaryIO, Literal
 from lab.cli.arguments import STUDY, Arguments, Parser, argument, flag, option, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import SHORT_ID, print_json, print_line, warn
-from lab.core import limits
 from lab.core.codec import encode, open_lines, read_file
 from lab.core.errors import LabError
-from lab.core.json_lines import check_no_table, is_list, json_lines
-from lab.core.label import Missing
-from lab.core.plain_text import plain
-from lab.core.protocol import NO_OPTION
-from lab.core.rating_sheet import MISSING
+from lab.core.run import limits
 from lab.core.settings import Settings
-from lab.studies.label_import import LabelDone, Rater, RowImport, check_rater, config_sha_of
-from lab.studies.label_rows import MOST, rows_of
+from lab.core.study.label import Missing
+from lab.core.study.protocol import NO_OPTION
+from lab.core.study.rating_sheet import MISSING
+from lab.core.text.json_lines import check_no_table, is_list, json_lines
+from lab.core.text.plain_text import plain
+from lab.studies.planning.study_places import study_named
 from lab.studies.seats import may_rate
-from lab.studies.study_places import study_named
+from lab.studies.settling.label_import import LabelDone, Rater, RowImport, check_rater, config_sha_of
+from lab.studies.settling.label_rows import MOST, rows_of
 
 
 class LabelArguments(Arguments):
@@ -47,7 +47,8 @@ class LabelArguments(Arguments):
 def add_labels_add(parser: Parser) -> None:
     parser.runs(
         label, LabelArguments, loose="files",
-        prints={"label-row": "lab.studies.label_rows:LabelRow", "label": "lab.studies.label_import:LabelDone"},
+        prints={"label-row": "lab.studies.settling.label_rows:LabelRow",
+                "label": "lab.studies.settling.label_import:LabelDone"},
     )  # fmt: skip
     parser.description = """\
 Add answers of another tool, a model or a script, by the rules of the screen.

@@ -23,24 +23,24 @@ from lab.cli.labels.adjudicate_output import (
     settled_line,
 )
 from lab.cli.output import print_line, print_result
-from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
 from lab.core.codec import convert, encode, read_file
 from lab.core.errors import LabError
-from lab.core.json_lines import json_lines
-from lab.core.label import Missing
-from lab.core.label_rules import as_option
-from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference, target_of
 from lab.core.settings import load, require_person
-from lab.core.study import Study, Unit
-from lab.core.suggestion import unknown_name
-from lab.core.task import Actor
-from lab.core.typed_text import clean, clean_value
-from lab.studies.adjudication import AdjudicationSession, ItemAnswers
-from lab.studies.batch_settlement import Batch, BatchScope, batch_of, settle_batch, undo_batch
+from lab.core.study.adjudication import Means, Move, Settlement, SignedSettlement
+from lab.core.study.label import Missing
+from lab.core.study.label_rules import as_option
+from lab.core.study.protocol import Field
+from lab.core.study.rating_sheet import FieldReference, target_of
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.text.json_lines import json_lines
+from lab.core.text.suggestion import unknown_name
+from lab.core.text.typed_text import clean, clean_value
+from lab.studies.planning.study_places import StudyPlaces, study_named
+from lab.studies.rating.typed_answers import typed_value
 from lab.studies.seats import check_seat, sees_outcomes
-from lab.studies.study_places import StudyPlaces, study_named
-from lab.studies.typed_answers import typed_value
+from lab.studies.settling.adjudication import AdjudicationSession, ItemAnswers
+from lab.studies.settling.batch_settlement import Batch, BatchScope, batch_of, settle_batch, undo_batch
 
 if TYPE_CHECKING:
     from annotators.adjudication import Queue
@@ -174,7 +174,7 @@ def _check_options(args: AdjudicateArguments) -> None:
 
 def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
     """Return the queue of disagreements, of one question if it is named."""
-    from lab.studies.study_data import load_study_data
+    from lab.studies.progress.study_data import load_study_data
 
     _check_field(chair, field)
     queue = chair.queue(load_study_data(chair.store, chair.study))
@@ -266,7 +266,7 @@ def _full_reason(study: Study, args: AdjudicateArguments) -> str:
 
 def _settle_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
     """Settle a file's lines in one transaction, under the same rules as typed options."""
-    from store.adjudication import Ruling
+    from store.studies.adjudication import Ruling
 
     places = StudyPlaces(chair.store, chair.study)
     rulings = []

@@ -9,16 +9,16 @@ import msgspec
 
 from annotators.derived import step_of
 from lab.cli.output import print_line, print_table
-from lab.core.adjudication import Means, SignedSettlement, count_of_answer
-from lab.core.option_sets import set_words
-from lab.core.plain_text import plain
-from lab.core.rating_sheet import MISSING
-from lab.core.rounding import format_number
-from lab.core.study import Study
+from lab.core.study.adjudication import Means, SignedSettlement, count_of_answer
+from lab.core.study.option_sets import set_words
+from lab.core.study.rating_sheet import MISSING
+from lab.core.study.study import Study
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import format_number
 
 if TYPE_CHECKING:
     from annotators.adjudication import AnswerCount, DisputedPlace, Queue
-    from lab.studies.adjudication import ItemAnswers, MaskedAnswer
+    from lab.studies.settling.adjudication import ItemAnswers, MaskedAnswer
 
 _SHOWN = 40
 """Items listed in the terminal. --json has all."""

@@ -19,15 +19,15 @@ from lab.cli.labels.add import (
 from lab.cli.labels.past_sheets import past, tell_past
 from lab.cli.output import SHORT_ID, print_line, print_result, print_table, run_id_cell, write_table
 from lab.core.errors import LabError
-from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
-from lab.core.rating_sheet import FINAL_WORDS, by_time, clashes_of, current_labels, place_key, submitted_sheets
-from lab.core.screen_clock import format_duration
+from lab.core.run.screen_clock import format_duration
 from lab.core.settings import Settings
-from lab.core.study import Study
+from lab.core.study.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
+from lab.core.study.rating_sheet import FINAL_WORDS, by_time, clashes_of, current_labels, place_key, submitted_sheets
+from lab.core.study.study import Study
+from lab.studies.planning.study_places import study_named
 from lab.studies.seats import may_rate
-from lab.studies.study_places import study_named
+from store.copies.kit_export import RATER_OWN_ACTS
 from store.formats.tables.csv_writer import escape_formula, line
-from store.kit_export import RATER_OWN_ACTS
 from store.store import Store
 
 
@@ -319,7 +319,7 @@ def print_labels_csv(store: Store, study: Study, query: LabelQuery, only: str) -
 
 def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     """Return the pilot against gold and the agreement of pairs, of one rater alone if named."""
-    from lab.studies.study_progress import pilot_sheets
+    from lab.studies.progress.study_progress import pilot_sheets
 
     sheets = pilot_sheets(store, study, rater)
     lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
@@ -348,7 +348,7 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
 def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
     if name is None:
         return None
-    from lab.studies.study_places import StudyPlaces
+    from lab.studies.planning.study_places import StudyPlaces
 
     try:
         return StudyPlaces(store, study, suggests=True).unit(name, "labels").id

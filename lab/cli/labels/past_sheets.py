@@ -8,10 +8,10 @@ import msgspec
 
 from lab.cli.output import SHORT_ID, print_line
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import Settings
-from lab.core.study import Study
-from lab.studies.past_sheets import PastAnswer, PastSheet, past_sheets, sheets_with
+from lab.core.study.study import Study
+from lab.core.text.plain_text import plain
+from lab.studies.rating.past_sheets import PastAnswer, PastSheet, past_sheets, sheets_with
 from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:

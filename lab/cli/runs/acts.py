@@ -10,8 +10,8 @@ from lab.cli.arguments import JsonArguments, Parser, TableArguments, argument, f
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import SHORT_ID, print_line, print_result, print_table
 from lab.core.errors import LabError
-from lab.core.rounding import count
-from lab.core.task import AgentName, agent_word, compose_name
+from lab.core.task.task import AgentName, agent_word, compose_name
+from lab.core.values.rounding import count
 from lab.runs.run_acts import TagChange, archive_runs, rename_agent, tag_change, tag_runs
 from lab.runs.run_selection import EVERY, is_filter, runs_by_id, runs_matching
 from lab.studies.seats import sees_outcomes

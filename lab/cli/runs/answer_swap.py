@@ -9,10 +9,10 @@ import msgspec
 from lab.cli.database import open_store
 from lab.cli.output import print_line, print_result, print_table, warn
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.rounding import count
+from lab.core.run.trace import Trace
 from lab.core.settings import Settings
-from lab.core.trace import Trace
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.answer_swap import (
     DonorReply,
     SwappedQuestion,
@@ -93,8 +93,8 @@ def _check_run(trace: Trace, user: str | None) -> None:
 def _load_replies(store: Store, trace: Trace, file: str | None, study: str | None) -> list[DonorReply]:
     if file is not None:
         return load_replies(Path(file))
-    from lab.studies.played_replies import played_replies
-    from lab.studies.study_places import study_named
+    from lab.studies.planning.study_places import study_named
+    from lab.studies.playing.played_replies import played_replies
 
     return played_replies(store, study_named(store, study or ""), trace.task.id)
 

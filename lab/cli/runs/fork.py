@@ -26,13 +26,13 @@ from lab.cli.output import (
     print_result,
     print_table,
 )
-from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
-from lab.core.run_records import RelatedRun, TraceLine
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.run_records import RelatedRun, TraceLine
+from lab.core.run.step import Action, ActionKind
 from lab.core.settings import Settings, load
-from lab.core.step import Action, ActionKind
-from lab.core.suggestion import suggestion
-from lab.core.task import agent_word
+from lab.core.task.task import agent_word
+from lab.core.text.suggestion import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -175,7 +175,7 @@ def _check_action(name: str) -> None:
 
 def _parse_action(store: Store, run: str, index: int, text: str) -> Action:
     """Parse an action: JSON on the screen before the step, or a kind that needs no more fields."""
-    from lab.core.action_target import read_action
+    from lab.core.run.action_target import read_action
     from lab.runs.fork import screen_before
 
     if text in _BARE:

@@ -19,12 +19,12 @@ from lab.cli.arguments import (
 )
 from lab.cli.database import open_list, open_store, settings_for
 from lab.cli.output import print_json, print_line, print_result, print_table, run_id_cell
-from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
-from lab.core.run_records import TraceLine, Verdict, check_tag
-from lab.core.step import Spent
-from lab.core.task import Actor
-from lab.core.trace import Ended, Started, Step
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.run_records import TraceLine, Verdict, check_tag
+from lab.core.run.step import Spent
+from lab.core.run.trace import Ended, Started, Step
+from lab.core.task.task import Actor
 from lab.runs.descriptions import format_dollars, mean_words, score_words, status_words
 from lab.runs.run_filter import RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column

@@ -31,20 +31,20 @@ from lab.cli.arguments import (
 )
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_json, print_line, print_result, print_table, write_table
-from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
-from lab.core.measured_run import MeasuredRun
-from lab.core.plain_text import plain
-from lab.core.rounding import format_number
-from lab.core.run_records import check_tag
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.run.run_records import check_tag
 from lab.core.settings import Settings
-from lab.core.study import Study
-from lab.core.suggestion import unknown_name
-from lab.core.task import load_persona
+from lab.core.study.study import Study
+from lab.core.task.task import load_persona
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import unknown_name
+from lab.core.values.rounding import format_number
+from lab.studies.planning.study_places import study_named
+from lab.studies.progress.study_data import load_study_data
 from lab.studies.seats import sees_outcomes
-from lab.studies.settled_runs import of_study, rater_of, study_marks, with_unsettled
-from lab.studies.study_data import load_study_data
-from lab.studies.study_places import study_named
+from lab.studies.settling.settled_runs import of_study, rater_of, study_marks, with_unsettled
 from store.formats.tables.csv_writer import escape_formula, line
 from store.store import Store
 

@@ -12,10 +12,10 @@ from lab.cli.arguments import JsonArguments, Parser, argument, flag, option
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.rounding import count
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
+from lab.studies.planning.study_places import study_named
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
 from store.store import Store
 
 

@@ -15,17 +15,17 @@ from lab.cli.runs.review import (
     refuse_seat,
 )
 from lab.core.errors import LabError
-from lab.core.private_text import places_words, suspects
-from lab.core.rounding import count
+from lab.core.redaction.private_text import places_words, suspects
+from lab.core.run.ui_tree import Bounds
 from lab.core.settings import Settings, load
-from lab.core.task import Actor
-from lab.core.ui_tree import Bounds
-from lab.core.whole_number import whole_number
-from lab.studies.proofreading_queue import privacy_queue
+from lab.core.task.task import Actor
+from lab.core.values.rounding import count
+from lab.core.values.whole_number import whole_number
+from lab.studies.proofreading.proofreading_queue import privacy_queue
 
 if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
-    from store.run_redaction import Redacted
+    from store.erasing.run_redaction import Redacted
     from store.store import Store
 
 
@@ -175,7 +175,7 @@ def _redact_and_clear(store: Store, run: str, args: PrivacyArguments, by: Actor)
     unwiped: LabError | None = None
     if boxes or args.texts:
         from lab.runs.picture_text import tree_reader
-        from store.run_redaction import redact
+        from store.erasing.run_redaction import redact
 
         words = args.texts or ()
         reader = _text_reader() if words else None
@@ -311,7 +311,7 @@ def print_redaction(result: PrivacyDone) -> None:
     for old, new in result.replaced.items():
         print_line(f"run {old} is destroyed; run {new} stands in its place")
     if result.replaced:
-        from store.run_redaction import RemainingPlaces
+        from store.erasing.run_redaction import RemainingPlaces
 
         print_line(
             f"covered: boxes {result.boxes}, nodes {result.nodes}, places with the words {result.texts}; "

@@ -14,8 +14,10 @@ from lab.cli.output import print_line, print_result, print_table
 from lab.cli.runs.run_text import describe_action
 from lab.core.codec import convert, read_json
 from lab.core.errors import LabError
-from lab.core.proofread_text import EditRate, edit_rates
-from lab.core.proofreading import (
+from lab.core.run.step import Action
+from lab.core.settings import Settings, load, require_person
+from lab.core.study.proofread_text import EditRate, edit_rates
+from lab.core.study.proofreading import (
     STEP_FIELDS,
     VERDICTS,
     WHOLE_FIELDS,
@@ -32,13 +34,11 @@ from lab.core.proofreading import (
     plain_value,
     unseen_words,
 )
-from lab.core.settings import Settings, load, require_person
-from lab.core.step import Action
-from lab.core.suggestion import suggestion
-from lab.core.task import Actor
-from lab.core.whole_number import whole_number
-from lab.studies.proofreading import ProofreadingSession, verdict_place
-from lab.studies.proofreading_queue import review_queue
+from lab.core.task.task import Actor
+from lab.core.text.suggestion import suggestion
+from lab.core.values.whole_number import whole_number
+from lab.studies.proofreading.proofreading import ProofreadingSession, verdict_place
+from lab.studies.proofreading.proofreading_queue import review_queue
 from lab.studies.seats import check_seat, may_review
 
 if TYPE_CHECKING:

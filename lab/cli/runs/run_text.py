@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lab.cli.output import print_line
-from lab.core.demonstration import demonstration
-from lab.core.rounding import count
-from lab.core.run_records import Verdict
-from lab.core.step import Action
-from lab.core.task import Actor
-from lab.core.task_checks import weight_words, weighted_rules
-from lab.core.trace import Ended, Step, Trace
+from lab.core.run.demonstration import demonstration
+from lab.core.run.run_records import Verdict
+from lab.core.run.step import Action
+from lab.core.run.trace import Ended, Step, Trace
+from lab.core.task.task import Actor
+from lab.core.task.task_checks import weight_words, weighted_rules
+from lab.core.values.rounding import count
 from lab.runs.descriptions import demonstration_words, is_conversation, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
 

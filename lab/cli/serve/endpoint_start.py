@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from lab.core.screen_clock import duration_words
-from lab.core.task import Actor
+from lab.core.run.screen_clock import duration_words
+from lab.core.task.task import Actor
 
 if TYPE_CHECKING:
     from lab.serve.answer_service import AnswerPlan

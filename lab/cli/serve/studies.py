@@ -20,9 +20,9 @@ from lab.cli.study.links import (
     make_watch_link,
 )
 from lab.core.errors import LabError
-from lab.core.study import Study
+from lab.core.study.study import Study
+from lab.studies.planning.study_places import check_goes_on, study_named
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")

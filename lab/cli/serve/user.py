@@ -20,7 +20,7 @@ from lab.cli.serve.user_acts import AnswerActArguments, act, list_conversations
 from lab.cli.serve.user_links import AnswerLinksArguments, links
 from lab.core.errors import LabError
 from lab.core.settings import Settings, check_people, load
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from lab.studies.seats import check_seat, may_answer
 
 if TYPE_CHECKING:

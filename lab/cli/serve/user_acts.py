@@ -13,11 +13,11 @@ from lab.cli.arguments import Arguments, flag, option, share, typed_words
 from lab.cli.database import open_store
 from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.screen_clock import format_duration, seconds_passed
+from lab.core.run.screen_clock import format_duration, seconds_passed
+from lab.core.run.step import Reply, ToolCall
 from lab.core.settings import Settings
-from lab.core.step import Reply, ToolCall
-from lab.core.task import Actor
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import (
     Turn,

@@ -20,9 +20,9 @@ from lab.cli.study.links import (
     print_links,
 )
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
 from lab.core.settings import Settings
 from lab.core.settings import check_people as checked
+from lab.core.values.ids_and_clock import now
 from lab.studies.links import Link, expiry, links_of, revoke_link
 from lab.studies.seats import check_seat, sees_outcomes
 from store.store import Store

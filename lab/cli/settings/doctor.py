@@ -19,11 +19,11 @@ from lab.cli.output import (
     print_result,
 )
 from lab.core.errors import LabError
-from lab.core.rounding import count
 from lab.core.settings import Settings, database, load, settings_file
+from lab.core.values.rounding import count
 
 if TYPE_CHECKING:
-    from store.image_links import Link
+    from store.file.image_links import Link
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -270,7 +270,7 @@ def _report_linked(link_count: int, lost_links: Sequence[Link]) -> Finding:
 
 def _sweep_leftovers(settings: Settings) -> list[Finding]:
     """Remove copies that killed commands left, which may hold erased data. Return no finding if there are none."""
-    from store.leftovers import sweep
+    from store.file.leftovers import sweep
 
     leftovers = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
     if not (leftovers.removed or leftovers.remaining):
@@ -283,7 +283,7 @@ def _sweep_leftovers(settings: Settings) -> list[Finding]:
 
 def _check_adb() -> Finding:
     """Report the adb program and its server without starting it."""
-    from lab.devices.adb_server import Server, adb_program
+    from lab.devices.adb.adb_server import Server, adb_program
 
     try:
         server = Server.named()
@@ -308,7 +308,7 @@ def _check_phones() -> Finding:
 
 def _check_scrcpy() -> Finding:
     """Report the scrcpy server. A missing one is fine, since screenshots serve instead. An unusable one is not."""
-    from lab.devices.scrcpy_server import find, wished
+    from lab.devices.scrcpy.scrcpy_server import find, wished
 
     try:
         jar = find()

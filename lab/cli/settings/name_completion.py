@@ -118,8 +118,8 @@ def _studies(request: CompletionRequest) -> list[str]:
 
 def _raters(request: CompletionRequest) -> Sequence[str]:
     """Return the people of the typed study, if the seat may list them."""
+    from lab.studies.planning.study_places import study_named
     from lab.studies.seats import sees_outcomes
-    from lab.studies.study_places import study_named
 
     settings = request.settings
     study = request.typed.get("study")

@@ -15,15 +15,15 @@ from lab.cli.arguments import Command, JsonArguments, Parser, argument
 from lab.cli.commands import EARLIER, all_commands
 from lab.cli.output import Refused, print_json_lines, print_line, print_result
 from lab.cli.parsers import build_parser
-from lab.core.design import Parts
 from lab.core.errors import LabError
-from lab.core.playbook import PlaybookFile
-from lab.core.protocol import Protocol
+from lab.core.run.step import Action
+from lab.core.run.trace import AnyEvent
 from lab.core.settings import Settings
-from lab.core.step import Action
-from lab.core.suggestion import unknown_name
-from lab.core.task import LogEntry, Task
-from lab.core.trace import AnyEvent
+from lab.core.study.protocol import Protocol
+from lab.core.task.design import Parts
+from lab.core.task.playbook import PlaybookFile
+from lab.core.task.task import LogEntry, Task
+from lab.core.text.suggestion import unknown_name
 from simulators.users.scripted import Script
 from store.formats.jsonl.reader import RunFileLine
 

@@ -14,18 +14,18 @@ from lab.cli.arguments import STUDY, JsonArguments, Parser, StudyArguments, argu
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind
-from lab.core.rating_sheet import submitted_sheets
 from lab.core.settings import check_code, check_distinct
-from lab.core.study import Study
-from lab.core.suggestion import suggestion
-from lab.core.task import Actor
+from lab.core.study.label import Act, ActKind
+from lab.core.study.rating_sheet import submitted_sheets
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.core.text.suggestion import suggestion
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.planning.study_archive import archive_study
+from lab.studies.planning.study_dealing import StudyDealt, check_open, deal_study
+from lab.studies.planning.study_people import people_of
+from lab.studies.planning.study_places import study_named
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_archive import archive_study
-from lab.studies.study_dealing import StudyDealt, check_open, deal_study
-from lab.studies.study_people import people_of
-from lab.studies.study_places import study_named
 from store.store import Store
 
 
@@ -75,7 +75,7 @@ class StudyDealArguments(StudyArguments, JsonArguments):
 
 
 def add_study_deal(parser: Parser) -> None:
-    parser.runs(deal, StudyDealArguments, prints={"study-deal": "lab.studies.study_dealing:StudyDealt"})
+    parser.runs(deal, StudyDealArguments, prints={"study-deal": "lab.studies.planning.study_dealing:StudyDealt"})
     parser.examples(
         """\
   hitlab study deal tdg

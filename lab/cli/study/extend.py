@@ -12,14 +12,14 @@ from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import print_line, print_result
 from lab.cli.study.new import UNIT_WORDS, UnitArguments, print_skipped
 from lab.core.errors import LabError
-from lab.core.rounding import count
-from lab.core.task import Actor
+from lab.core.task.task import Actor
+from lab.core.values.rounding import count
 from lab.runs.run_selection import with_tag
+from lab.studies.planning.study_extension import ExtendedStudy, StudyExtension, extend_study, planned_extension
+from lab.studies.planning.study_freezing import check_seen
+from lab.studies.planning.study_places import study_named
+from lab.studies.planning.study_runs import Skipped
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_extension import ExtendedStudy, StudyExtension, extend_study, planned_extension
-from lab.studies.study_freezing import check_seen
-from lab.studies.study_places import study_named
-from lab.studies.study_runs import Skipped
 
 _TERMS = ("runs", "tasks", "items", "reference", "profiles", "log", "steps")
 

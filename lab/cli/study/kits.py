@@ -10,11 +10,11 @@ import msgspec
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, argument, option
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_leftovers
 from lab.cli.output import print_line, print_result
-from lab.core.rating_sheet import FINAL_WORDS
-from lab.core.rounding import count
 from lab.core.settings import check_code
+from lab.core.study.rating_sheet import FINAL_WORDS
+from lab.core.values.rounding import count
+from lab.studies.planning.study_places import study_named
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
 
 
 class KitMade(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ def kit(args: StudyKitArguments) -> int:
     """Write one rater's kit as a new file."""
     settings = settings_for(args.db, sees_outcomes, "study kit")
     check_code(args.rater, "study kit", "--rater")
-    from store.kit_export import make_kit
+    from store.copies.kit_export import make_kit
 
     out = Path(args.out)
     with open_store(settings, create=False, readonly=True) as store:
@@ -104,7 +104,7 @@ def add_study_kit_import(parser: Parser) -> None:
 def take(args: StudyTakeArguments) -> int:
     """Import a kit's work. Rows that are here already are skipped."""
     settings = settings_for(args.db, sees_outcomes, "study take")
-    from store.kit_import import import_kit
+    from store.copies.kit_import import import_kit
 
     with open_store(settings, create=False) as store:
         content, unwiped = erased_or_unwiped(store.path, lambda: import_kit(store, Path(args.kit)))

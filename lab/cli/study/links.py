@@ -11,13 +11,13 @@ from lab.cli.arguments import Parser, StudyArguments, TableArguments, flag, opti
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.study import Study
-from lab.core.suggestion import suggestion
+from lab.core.study.study import Study
+from lab.core.text.suggestion import suggestion
+from lab.core.values.ids_and_clock import now
 from lab.studies.links import Link, expiry, links_of, make_link, newest, revoke_link
+from lab.studies.planning.study_people import people_there
+from lab.studies.planning.study_places import check_goes_on, study_named
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_people import people_there
-from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
 LOCAL = "http://127.0.0.1:8765"
@@ -129,7 +129,7 @@ def _watch_links(
 
 def check_watched(store: Store, study: Study) -> None:
     """Raise `LabError` if the study is archived or this file holds a part of it only."""
-    from lab.studies.study_progress import check_whole
+    from lab.studies.progress.study_progress import check_whole
 
     check_whole(store, f"study {study.name}")
     if store.studies.archived(study):

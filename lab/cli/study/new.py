@@ -23,14 +23,14 @@ from lab.cli.arguments import (
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import print_line, print_result
 from lab.core.errors import LabError
-from lab.core.study import IntroductionKind
-from lab.core.suggestion import unknown_name
-from lab.core.task import Actor
-from lab.core.whole_number import whole_number
+from lab.core.study.study import IntroductionKind
+from lab.core.task.task import Actor
+from lab.core.text.suggestion import unknown_name
+from lab.core.values.whole_number import whole_number
 from lab.runs.run_selection import with_tag
+from lab.studies.planning.study_freezing import StudiesFrozen, StudyFrozen, freeze_studies
+from lab.studies.planning.study_runs import Skipped
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_freezing import StudiesFrozen, StudyFrozen, freeze_studies
-from lab.studies.study_runs import Skipped
 
 UNIT_WORDS = {
     "run": "runs", "pair of runs": "pairs of runs", "pair of instruction sets": "pairs of instruction sets",

@@ -14,18 +14,18 @@ from lab.cli.arguments import JsonArguments, Parser, PersonArguments, StudyArgum
 from lab.cli.database import open_store
 from lab.cli.output import print_json, print_line, print_result, warn
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
 from lab.core.settings import Settings, load
-from lab.core.study import Study, Unit
-from lab.core.suggestion import suggestion
+from lab.core.study.study import Study, Unit
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import suggestion
+from lab.studies.planning.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.seats import check_seat, sees_outcomes
-from lab.studies.study_places import StudyPlaces, check_goes_on, study_named
-from store.process_lock import process_lock
+from store.file.process_lock import process_lock
 from store.store import Store
 
 if TYPE_CHECKING:
-    from lab.core.trace import Trace
-    from lab.studies.headless_plays import HeadlessPlay, PlayBudget, PlayDone
+    from lab.core.run.trace import Trace
+    from lab.studies.playing.headless_plays import HeadlessPlay, PlayBudget, PlayDone
 
 
 class StudyOpenArguments(StudyArguments, PersonArguments):
@@ -200,7 +200,7 @@ def play(args: StudyPlayArguments) -> int:
 
 def _play_units(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Play the units of a script or the named model."""
-    from lab.studies.headless_plays import PlayBudget, check_plays, headless_plays
+    from lab.studies.playing.headless_plays import PlayBudget, check_plays, headless_plays
 
     what = f"study {study.name}"
     todo = headless_plays(store, study, args.model or "", args.code)
@@ -239,7 +239,7 @@ def _run_plays(
     *,
     quiet: bool,
 ) -> StudyPlayed:
-    from lab.studies.headless_plays import PlayDone, play_all
+    from lab.studies.playing.headless_plays import PlayDone, play_all
 
     runs: list[PlayedRun] = []
     ending, interrupted = "", False
@@ -260,7 +260,7 @@ def _run_plays(
 
 
 def _played_run(outcome: PlayDone) -> PlayedRun:
-    from lab.studies.headless_plays import cost_of
+    from lab.studies.playing.headless_plays import cost_of
 
     what, trace = outcome.what, outcome.trace
     return PlayedRun(
@@ -285,7 +285,7 @@ def print_played_run(run: PlayedRun) -> None:
 
 def _rehearse(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Let scripts play the parts of the named people."""
-    from lab.studies.rehearsal import rehearse
+    from lab.studies.planning.rehearsal import rehearse
 
     if args.model:
         raise LabError("study play", "--model and --rehearse: a script answers, and no model.", code=2)
@@ -316,7 +316,7 @@ def _rehearsal_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
 def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Ask the study's shadow models the questions they lack, in runs that people finished."""
     from lab.runs.shadows import ask_missing, check_shadows
-    from lab.studies.played_runs import people_runs
+    from lab.studies.playing.played_runs import people_runs
 
     if args.model:
         raise LabError("study play", "--model and --shadows: a study's shadows are in its plan.", code=2)
@@ -353,7 +353,7 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
 
 
 def _play_prompt(study: Study, unit: Unit) -> PlayPrompt:
-    from lab.studies.headless_plays import shown_prompt
+    from lab.studies.playing.headless_plays import shown_prompt
     from simulators.users.model import VERSION
 
     messages = tuple(PromptPart(role, text) for role, text in shown_prompt(study, unit))

@@ -11,14 +11,14 @@ from lab.cli.arguments import Parser, StudyArguments, TableArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import seconds_between
-from lab.core.label import Act
-from lab.core.step import Reply
-from lab.core.study import Study
-from lab.core.trace import Answered, AnyEvent, Asked, Trace
-from lab.studies.played_runs import StudyPlay, pauses, study_plays
+from lab.core.run.step import Reply
+from lab.core.run.trace import Answered, AnyEvent, Asked, Trace
+from lab.core.study.label import Act
+from lab.core.study.study import Study
+from lab.core.values.ids_and_clock import seconds_between
+from lab.studies.planning.study_places import study_named
+from lab.studies.playing.played_runs import StudyPlay, pauses, study_plays
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
 from store.store import Store
 
 

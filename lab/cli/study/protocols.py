@@ -11,12 +11,12 @@ from annotators.protocols import file_of, names, protocol, protocols
 from lab.cli.arguments import Parser, TableArguments, argument, flag, option
 from lab.cli.output import print_line, print_result, print_table, warn
 from lab.core.errors import LabError
-from lab.core.option_sets import count_words
-from lab.core.plain_text import plain
-from lab.core.practice import Practice
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rounding import count
-from lab.studies.practice import check_practice
+from lab.core.study.option_sets import count_words
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.task.practice import Practice
+from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
+from lab.studies.rating.practice import check_practice
 
 _SHORT = 8
 """Characters of a hash to show."""

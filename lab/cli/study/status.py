@@ -11,13 +11,13 @@ from lab.cli.arguments import JsonArguments, Parser, StudyArguments, TableArgume
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
 from lab.cli.study.new import UNIT_WORDS, dealing_words
-from lab.core.plain_text import plain
-from lab.core.study import Study, StudyLine, Unit, UnitText
-from lab.core.study_progress import IntervalProgress, RaterProgress
-from lab.studies.progress_words import interval_words
+from lab.core.study.study import Study, StudyLine, Unit, UnitText
+from lab.core.study.study_progress import IntervalProgress, RaterProgress
+from lab.core.text.plain_text import plain
+from lab.studies.planning.study_freezing import items_of
+from lab.studies.planning.study_places import study_named
+from lab.studies.progress.progress_words import interval_words
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_freezing import items_of
-from lab.studies.study_places import study_named
 from store.store import Store
 
 
@@ -104,7 +104,7 @@ def status(args: StudyStatusArguments) -> int:
 
 def status_of(store: Store, study: Study) -> StudyStatus:
     """Return a study's status, people in the order of its plan, then replacements."""
-    from lab.studies.study_progress import ProgressReader
+    from lab.studies.progress.study_progress import ProgressReader
 
     kit = store.kit()
     progress = ProgressReader(store).read(study)

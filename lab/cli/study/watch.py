@@ -18,13 +18,13 @@ from lab.cli.output import print_line, print_result
 from lab.cli.study.repaint import can_repaint, repaint
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.study import Study
-from lab.core.study_progress import StudyProgress
-from lab.core.text_table import GAP, cut, join_cells, wrap_cells
-from lab.studies import progress_words
-from lab.studies.progress_words import FIELDS, RATERS, STRAGGLERS, STUDIES, Cells, ProgressColumn
+from lab.core.study.study import Study
+from lab.core.study.study_progress import StudyProgress
+from lab.core.text.text_table import GAP, cut, join_cells, wrap_cells
+from lab.studies.planning.study_places import study_named
+from lab.studies.progress import progress_words
+from lab.studies.progress.progress_words import FIELDS, RATERS, STRAGGLERS, STUDIES, Cells, ProgressColumn
 from lab.studies.seats import sees_outcomes
-from lab.studies.study_places import study_named
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -72,7 +72,7 @@ def watch(args: StudyWatchArguments) -> int:
     if args.open:
         return _open_screen(args, settings)
     with open_store(settings, create=False, readonly=True) as store:
-        from lab.studies.study_progress import ProgressReader, check_whole
+        from lab.studies.progress.study_progress import ProgressReader, check_whole
 
         check_whole(store, "study watch")
         reader = ProgressReader(store)
@@ -95,7 +95,7 @@ def _open_screen(args: StudyWatchArguments, settings: Settings) -> int:
     if args.json or args.once or len(args.study) != 1:
         raise LabError("study watch", "--open shows the room of one study, and prints nothing.", code=2)
     with open_store(settings, create=False) as store:
-        from lab.studies.study_progress import check_whole
+        from lab.studies.progress.study_progress import check_whole
         from screens.navigation import Opening
 
         check_whole(store, "study watch")
@@ -105,13 +105,13 @@ def _open_screen(args: StudyWatchArguments, settings: Settings) -> int:
 
 
 def _running_studies(store: Store) -> list[Study]:
-    from lab.studies.study_progress import running_studies
+    from lab.studies.progress.study_progress import running_studies
 
     return running_studies(store)
 
 
 def _read_studies(read: Callable[[Study, float], StudyProgress], studies: Sequence[Study]) -> StudiesWatched:
-    from lab.studies.study_progress import iso_time
+    from lab.studies.progress.study_progress import iso_time
 
     now = time.time()
     return StudiesWatched(iso_time(now), tuple(read(study, now) for study in studies))

@@ -16,7 +16,9 @@ from lab.cli.output import (
     print_result,
     print_table,
 )
-from lab.core.design import (
+from lab.core.errors import LabError
+from lab.core.settings import Settings, load, require_person
+from lab.core.task.design import (
     Act,
     Design,
     Revision,
@@ -28,15 +30,13 @@ from lab.core.design import (
     next_revision,
     subject_of,
 )
-from lab.core.design_outline import rows
-from lab.core.errors import LabError
-from lab.core.made_files import open_file
-from lab.core.plain_text import plain
-from lab.core.settings import Settings, load, require_person
-from lab.core.suggestion import suggestion
-from lab.core.task import Actor, Task
-from lab.studies.design_checks import Problem, check_sound, problems
-from lab.studies.design_graph import draw_graph
+from lab.core.task.design_outline import rows
+from lab.core.task.task import Actor, Task
+from lab.core.text.plain_text import plain
+from lab.core.text.suggestion import suggestion
+from lab.core.values.made_files import open_file
+from lab.studies.designing.design_checks import Problem, check_sound, problems
+from lab.studies.designing.design_graph import draw_graph
 from lab.studies.seats import check_seat, may_author
 
 if TYPE_CHECKING:
@@ -246,11 +246,11 @@ def _open_screen(args: AuthorArguments, target: str, settings: Settings) -> int:
 # -- acts ------------------------------------------------------------------------------------------------------
 def _do_act(bench: AuthorContext, args: AuthorArguments) -> None:
     if args.draft:
-        from lab.studies.design_files import read_parts
+        from lab.studies.designing.design_files import read_parts
 
         _draft(bench, read_parts(Path(args.draft)).apply_to, f"laid in {Path(args.draft).name}")
     elif args.begin:
-        from lab.studies.design_drafts import BEGINNINGS, first_draft_of
+        from lab.studies.designing.design_drafts import BEGINNINGS, first_draft_of
 
         design = first_draft_of(args.begin, bench.task, bench.store.runs.trace(bench.run) if bench.run else None)
         _draft(bench, lambda _: design, f"began from {BEGINNINGS[args.begin]}")
@@ -358,7 +358,7 @@ def _list_cells(line: DesignLine) -> list[str]:
 
 
 def _write_out(bench: AuthorContext, out: Path, *, even_draft: bool, as_json: bool) -> int:
-    from lab.studies.design_files import as_yaml
+    from lab.studies.designing.design_files import as_yaml
 
     revision = bench.store.designs.newest_verified(bench.subject)
     if even_draft:

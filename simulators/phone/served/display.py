@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from lab.core.step import Action, Point
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Action, Point
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from simulators.phone import draw, nav, touch
 from simulators.phone.app import State
 from simulators.phone.boxes import Window

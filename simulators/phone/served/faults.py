@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from lab.core.errors import LabError
-from lab.core.suggestion import list_sentence
+from lab.core.text.suggestion import list_sentence
 
 _CHOICES = {
     "screencap": ("", "fail", "garbage", "short"),

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lab.core.step import Action, Point
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Action, Point
+from lab.core.run.ui_tree import UiTree
 from simulators.phone import draw
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display

@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.core.codec import decode, encode
 from lab.core.errors import LabError
-from lab.core.suggestion import list_sentence
+from lab.core.text.suggestion import list_sentence
 
 LOOPBACK = "127.0.0.1"
 _MOST_BODY = 32 << 20

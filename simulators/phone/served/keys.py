@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.served.display import Display
 from simulators.phone.served.services import Services
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from lab.core.step import Action, Point
+from lab.core.run.step import Action, Point
 from simulators.phone import scrolling, touch
 from simulators.phone.app import State
 from simulators.phone.boxes import Box, Window

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from lab.core.errors import LabError
-from lab.core.step import Action, Point
+from lab.core.run.step import Action, Point
 from simulators.phone.installed import APPS
 from simulators.phone.nav import LAUNCHER
 from simulators.phone.served import keys, scrcpy_messages

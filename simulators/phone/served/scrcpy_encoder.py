@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from lab.core.step import Point
+from lab.core.run.step import Point
 
 if TYPE_CHECKING:
     import av

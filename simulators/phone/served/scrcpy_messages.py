@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
-from lab.core.step import Point
+from lab.core.run.step import Point
 from simulators.phone.served.services import Stream
 
 LONGEST = 1 << 18

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lab.core.step import Point
+from lab.core.run.step import Point
 
 _SAYS = re.compile(rb"The server version \(([^()]{1,40})\) does not match the client")
 _LARGEST_DEX = 1 << 26

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
-from lab.core.step import Point
+from lab.core.run.step import Point
 from simulators.phone.served.scrcpy_encoder import CodedFrame, Encoder
 from simulators.phone.served.scrcpy_options import CODECS, ServerOptions, video_size
 from simulators.phone.served.services import HungUp, Panel, Services, Stream

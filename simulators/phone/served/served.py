@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.suggestion import list_sentence
+from lab.core.text.suggestion import list_sentence
 from simulators.phone.phone import Phone
 from simulators.phone.served import shell
 from simulators.phone.served.adbd import Adbd

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lab.core.step import Action, Point
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Action, Point
+from lab.core.run.ui_tree import UiTree
 from simulators.phone.served.faults import Faults
 
 

@@ -15,11 +15,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from lab.core import limits
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.plain_text import plain
-from lab.core.whole_number import whole_number
+from lab.core.run import limits
+from lab.core.text.plain_text import plain
+from lab.core.values.whole_number import whole_number
 from simulators.users.endpoint import chat_reply
 from simulators.users.endpoint.access import Access, Refusal, RequestRefused, TooManyWait
 from simulators.users.endpoint.chat_reply import Answer

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from lab.core.codec import encode
-from lab.core.step import Reply, ToolCall
+from lab.core.run.step import Reply, ToolCall
 from simulators.users.endpoint.request_fields import Api
 
 KEEP_ALIVE = b" "

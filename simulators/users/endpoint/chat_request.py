@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.core import limits
 from lab.core.codec import convert, encode, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
-from lab.core.step import ToolCall
+from lab.core.run import limits
+from lab.core.run.run_records import Blob
+from lab.core.run.step import ToolCall
 from simulators.users.endpoint.access import RequestRefused
 from simulators.users.endpoint.request_fields import check_fields
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lab.core.task import Persona, Task
+from lab.core.task.task import Persona, Task
 from simulators.users.endpoint.request_kinds import RequestKind
 
 _GOAL = re.compile(r"\b(?:the )?task goal is:?\s*(.+?)(?:\n|$)", re.I)

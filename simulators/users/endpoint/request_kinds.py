@@ -11,7 +11,7 @@ import re
 from typing import Literal, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.safe_patterns import Pattern, UnsafePattern, compile_pattern
+from lab.core.text.safe_patterns import Pattern, UnsafePattern, compile_pattern
 from simulators.users.endpoint.access import RequestRefused
 from simulators.users.endpoint.chat_request import ChatRequest
 

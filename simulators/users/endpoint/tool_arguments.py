@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.suggestion import unknown_name
+from lab.core.text.suggestion import unknown_name
 from simulators.users.endpoint.chat_request import AnswerForm, Tool
 
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "json"]

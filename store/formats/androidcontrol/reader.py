@@ -26,11 +26,11 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
-from lab.core.step import Action, Observation, Point
-from lab.core.task import Task
-from lab.core.trace import DeviceInfo, Started, Step
-from lab.core.ui_tree import UiTree
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Observation, Point
+from lab.core.run.trace import DeviceInfo, Started, Step
+from lab.core.run.ui_tree import UiTree
+from lab.core.task.task import Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidcontrol.messages import message_class, parse_message
 from store.formats.androidcontrol.tree import text_of, tree_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lab.core.codec import escape_surrogates
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from store.formats.androidcontrol.messages import parse_message
 
 _FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "password",

@@ -23,10 +23,10 @@ import msgspec
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported, Verdict
-from lab.core.step import Action, ActionKind, Direction, Observation, Point
-from lab.core.task import Actor, Task
-from lab.core.ui_tree import UiTree
+from lab.core.run.run_records import Imported, Verdict
+from lab.core.run.step import Action, ActionKind, Direction, Observation, Point
+from lab.core.run.ui_tree import UiTree
+from lab.core.task.task import Actor, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lab.core.codec import escape_surrogates
-from lab.core.step import Action, ActionKind, Point
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Action, ActionKind, Point
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from store.formats.androidworld.values import fields_of
 from store.formats.geometry import as_coordinate, direction, pixel, point, swipe_vector, vector_between
 from store.formats.values import as_str

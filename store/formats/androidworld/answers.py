@@ -6,7 +6,7 @@ import datetime
 import json
 from typing import Any
 
-from lab.core.step import Usage
+from lab.core.run.step import Usage
 from store.formats.androidworld.values import ForeignObject, Global, LargeBytes, fields_of
 
 _LONGEST = 4 * 1024**2

@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidworld.run import NAME, AndroidWorldEpisode, imported, is_episode
 from store.formats.androidworld.unpickling import unpickle

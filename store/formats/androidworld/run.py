@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple
 
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
-from lab.core.step import ENDING, Action, Point, Usage, total_usage
-from lab.core.task import Actor, Task
-from lab.core.trace import Conditions, DeviceInfo
-from lab.core.ui_tree import Bounds, UiTree
+from lab.core.run.run_records import Imported
+from lab.core.run.step import ENDING, Action, Point, Usage, total_usage
+from lab.core.run.trace import Conditions, DeviceInfo
+from lab.core.run.ui_tree import Bounds, UiTree
+from lab.core.task.task import Actor, Task
 from store.formats.androidworld.actions import action_of, parse_action, reason_in, tree_of, unplaced_fields
 from store.formats.androidworld.answers import usage_of
 from store.formats.androidworld.values import LargeBytes, Shaper, fields_of, shot_of

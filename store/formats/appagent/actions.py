@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lab.core.step import Action, Direction, Point
+from lab.core.run.step import Action, Direction, Point
 from store.formats.appagent.elements import NumberedElement, cell
 from store.formats.geometry import centre, direction, main_direction, vector_between
 from store.formats.model_answers import answer_text

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from lab.core.step import Point
+from lab.core.run.step import Point
 from store.formats.geometry import Box, centre
 
 _MIN_DISTANCE = 30

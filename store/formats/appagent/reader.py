@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.appagent.run import NAME, LogLine, Screens, demonstration, run
 from store.formats.failures import with_failures

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.core.codec import escape_surrogates
-from lab.core.run_records import Imported
-from lab.core.step import Action, Observation
-from lab.core.task import Actor, Task
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Observation
+from lab.core.task.task import Actor, Task
 from store.formats import KnownRun, RunSource
 from store.formats.androidworld.answers import usage_of
 from store.formats.appagent.actions import NumberedScreen, action_of, answer_parts, recorded_action

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from lab.core.step import Action, ActionKind, Direction, Point
+from lab.core.run.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import (
     Box,
     as_coordinate,

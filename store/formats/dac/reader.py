@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import StorableValue, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.dac.run import ACTIONS, STEPS, DacEpisode, imported
 from store.formats.demonstrations import ImageFinder

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.core.codec import escape_surrogates
-from lab.core.run_records import Imported
-from lab.core.step import Action, Point
-from lab.core.task import Actor, Branch, Task
-from lab.core.trace import DeviceInfo
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Point
+from lab.core.run.trace import DeviceInfo
+from lab.core.task.task import Actor, Branch, Task
 from store.formats import KnownRun, RunSource
 from store.formats.dac.actions import CoordinateFrame, action_of, normalized_word
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes

@@ -22,12 +22,12 @@ from typing import Any
 import msgspec
 
 from lab.core.codec import encode
-from lab.core.demonstration import reason_words
-from lab.core.made_files import make_folder
-from lab.core.proofread_text import is_rejected
-from lab.core.step import Action, Observation, Point
-from lab.core.trace import Step, Trace, fold
-from lab.core.ui_tree import UiTree
+from lab.core.run.demonstration import reason_words
+from lab.core.run.step import Action, Observation, Point
+from lab.core.run.trace import Step, Trace, fold
+from lab.core.run.ui_tree import UiTree
+from lab.core.study.proofread_text import is_rejected
+from lab.core.values.made_files import make_folder
 from store.formats import StoredRun, Writer
 from store.formats.dac.actions import CoordinateFrame, written_action
 from store.formats.dac.run import NAME

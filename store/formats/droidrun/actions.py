@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.core.step import Action, ActionKind, Point
+from lab.core.run.step import Action, ActionKind, Point
 from store.formats.droidrun.calls import ToolCall
 from store.formats.droidrun.macro import kind_of
 from store.formats.droidrun.screens import box_of

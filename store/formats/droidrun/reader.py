@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported, Verdict
-from lab.core.step import Action, Observation
-from lab.core.task import Actor, Task
+from lab.core.run.run_records import Imported, Verdict
+from lab.core.run.step import Action, Observation
+from lab.core.task.task import Actor, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import Draft, run_id
 from store.formats.droidrun.actions import action_of, unmatched_action

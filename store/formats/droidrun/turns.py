@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.core.step import Usage
+from lab.core.run.step import Usage
 from store.formats.droidrun.calls import CodeError, ToolCall, call_error, call_of, calls_of, code_error, with_outcomes
 from store.formats.values import as_text
 

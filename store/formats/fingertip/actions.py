@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.step import Action, ActionKind, Direction, Point
+from lab.core.run.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import as_coordinate, centre, direction, main_direction, opposite, point, swipe_vector
 from store.formats.hitlab_fields import missing_fields
 from store.formats.values import literal, numbers, words

@@ -16,9 +16,9 @@ import msgspec
 
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
-from lab.core.step import Action
-from lab.core.task import Actor, Persona, Task
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action
+from lab.core.task.task import Actor, Persona, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import demonstration_end
 from store.formats.draft import Draft, run_id

@@ -25,10 +25,10 @@ from typing import Any
 import msgspec
 
 from lab.core.codec import encode
-from lab.core.demonstration import apps_of
-from lab.core.made_files import make_folder
-from lab.core.task import Persona
-from lab.core.trace import Step, Trace, fold
+from lab.core.run.demonstration import apps_of
+from lab.core.run.trace import Step, Trace, fold
+from lab.core.task.task import Persona
+from lab.core.values.made_files import make_folder
 from store.formats import StoredRun, Writer
 from store.formats.dac.writer import demonstration_steps
 from store.formats.fingertip.actions import written_call

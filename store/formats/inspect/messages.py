@@ -12,8 +12,8 @@ import re
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.limits import PICTURE_BYTES
-from lab.core.step import Observation, Usage
+from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.step import Observation, Usage
 from store.formats.pictures import Pictures
 from store.formats.values import as_amount, as_count, as_mapping
 

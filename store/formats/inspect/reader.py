@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.core.codec import StorableValue, escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
 from store.formats.inspect.archive import Entries

@@ -18,10 +18,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.core.agent_names import argument_pairs
-from lab.core.run_records import Imported
-from lab.core.step import Action, Observation, Point, Usage, total_usage
-from lab.core.task import LONGEST_NAME, Actor, Task
+from lab.core.run.agent_names import argument_pairs
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Observation, Point, Usage, total_usage
+from lab.core.task.task import LONGEST_NAME, Actor, Task
 from store.formats import KnownRun
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import as_coordinate, direction, point, swipe_vector, vector_between

@@ -17,13 +17,13 @@ import msgspec
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
-from lab.core.json_size import check_depth
-from lab.core.limits import PICTURE_BYTES
-from lab.core.proofreading import VERSION as REVIEW_VERSION
-from lab.core.proofreading import Review
-from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
-from lab.core.trace import VERSION as EVENT_VERSION
-from lab.core.trace import AnyEvent, Started, Step
+from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.run_records import Blob, Clearance, Imported, Tombstone, Verdict
+from lab.core.run.trace import VERSION as EVENT_VERSION
+from lab.core.run.trace import AnyEvent, Started, Step
+from lab.core.study.proofreading import VERSION as REVIEW_VERSION
+from lab.core.study.proofreading import Review
+from lab.core.values.json_size import check_depth
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
 from store.formats.files import open_within, read_within

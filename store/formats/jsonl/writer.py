@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.made_files import make_folder
+from lab.core.values.made_files import make_folder
 from store.formats import StoredRun, Writer
 from store.formats.jsonl.reader import BLOBS, ENDINGS, FILE, FORMAT, NAME, VERSION, BlobLine, EndLine, HeaderLine
 from store.formats.new_files import new_file, write_new_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from lab.core.step import Action, ActionKind, Direction, Point
+from lab.core.run.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import point, vector_between
 from store.formats.values import as_str
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Verdict
+from lab.core.run.run_records import Verdict
 from store.formats import RunSource
 from store.formats.memgui.run import judgement
 from store.formats.values import as_mapping, as_text

@@ -15,8 +15,8 @@ import msgspec
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported, Verdict
-from lab.core.step import Point
+from lab.core.run.run_records import Imported, Verdict
+from lab.core.run.step import Point
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
 from store.formats.files import PICTURE, files_by_number

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.core.run_records import Imported, Verdict, imported_id, number_events
-from lab.core.step import Observation, Point, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, Task
-from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
+from lab.core.run.run_records import Imported, Verdict, imported_id, number_events
+from lab.core.run.step import Observation, Point, Proposed, Question, Reply, Usage
+from lab.core.run.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
+from lab.core.task.task import Actor, Task
 from store.formats import KnownRun, RunSource
 from store.formats.draft import error_in
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of

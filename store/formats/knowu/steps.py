@@ -9,8 +9,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from lab.core.step import Action, Reply, Usage
-from lab.core.trace import Ended, Step
+from lab.core.run.step import Action, Reply, Usage
+from lab.core.run.trace import Ended, Step
 from store.formats.geometry import main_direction, opposite
 from store.formats.knowu.run import EXTRA_KEYS, KEYS
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.codec import unescape_surrogates
-from lab.core.made_files import make_folder
-from lab.core.run_records import Verdict
-from lab.core.trace import AnyEvent, Ended, Started, Step
+from lab.core.run.run_records import Verdict
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.values.made_files import make_folder
 from store.formats import StoredRun, Writer
 from store.formats.knowu.run import NAME, SHAPE_VERDICT, result_text, usual_shape
 from store.formats.knowu.steps import steps_of, tagged_text, tokens_of

@@ -20,12 +20,12 @@ from typing import Any
 import msgspec
 
 from lab.core.codec import encode
-from lab.core.instruction_wording import suggest_instruction
-from lab.core.made_files import make_folder
-from lab.core.step import Observation
-from lab.core.trace import Asked, Ended, Started, Step
-from lab.core.typed_text import clean
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Observation
+from lab.core.run.trace import Asked, Ended, Started, Step
+from lab.core.run.ui_tree import UiTree
+from lab.core.task.instruction_wording import suggest_instruction
+from lab.core.text.typed_text import clean
+from lab.core.values.made_files import make_folder
 from store.formats import StoredRun, Writer
 from store.formats.new_files import new_file, write_new_file
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.step import Action, ActionKind, Direction, Point
+from lab.core.run.step import Action, ActionKind, Direction, Point
 from store.formats.geometry import as_coordinate, direction, main_direction, point, swipe_vector, vector_between
 from store.formats.values import as_str
 

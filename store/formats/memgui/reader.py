@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import run_id
 from store.formats.failures import with_failures

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.core.run_records import Imported, Verdict
-from lab.core.step import Action, Usage
-from lab.core.task import Actor, Task
+from lab.core.run.run_records import Imported, Verdict
+from lab.core.run.step import Action, Usage
+from lab.core.task.task import Actor, Task
 from store.formats import RunSource
 from store.formats.draft import Draft
 from store.formats.geometry import as_coordinate

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.run_records import Verdict
+from lab.core.run.run_records import Verdict
 from store.formats import RunSource
 from store.formats.csv_table import table_of
 from store.formats.geometry import as_coordinate

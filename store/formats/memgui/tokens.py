@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from lab.core.step import Usage
+from lab.core.run.step import Usage
 from store.formats.geometry import as_coordinate
 from store.formats.values import as_count
 

@@ -25,10 +25,10 @@ import msgspec
 
 from lab.core.codec import escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
-from lab.core.step import Action, ActionKind, Observation, Point, Usage
-from lab.core.task import Actor, Task
-from lab.core.ui_tree import Bounds
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, ActionKind, Observation, Point, Usage
+from lab.core.run.ui_tree import Bounds
+from lab.core.task.task import Actor, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidworld import actions
 from store.formats.androidworld.answers import usage_of

@@ -19,10 +19,10 @@ import msgspec
 
 from lab.core.codec import StorableValue, escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
-from lab.core.step import Action, ActionKind, Point
-from lab.core.task import Task
-from lab.core.trace import DeviceInfo
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, ActionKind, Point
+from lab.core.run.trace import DeviceInfo
+from lab.core.task.task import Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes
 from store.formats.draft import Draft, run_id

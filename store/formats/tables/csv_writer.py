@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from lab.core.made_files import open_file
+from lab.core.values.made_files import open_file
 from store.formats import StoredRun, Writer
 from store.formats.tables.columns import TABLES, FormatColumn
 from store.formats.tables.rows import rows_of

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.made_files import make_file
+from lab.core.values.made_files import make_file
 from store.formats import StoredRun, Writer
 from store.formats.tables.columns import TABLES, FormatColumn
 from store.formats.tables.rows import Row, rows_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from lab.core.step import COUNTED, Action, Question, Reply, Usage
-from lab.core.trace import Answered, Asked, Ended, Event, Flagged, Started, Step
+from lab.core.run.step import COUNTED, Action, Question, Reply, Usage
+from lab.core.run.trace import Answered, Asked, Ended, Event, Flagged, Started, Step
 from store.formats import StoredRun
 from store.formats.tables.columns import TABLES
 

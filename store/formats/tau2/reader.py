@@ -25,12 +25,12 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from lab.core.agent_names import argument_pairs
 from lab.core.codec import StorableValue, escape_surrogates, read_json
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
-from lab.core.step import Action, Question, Reply, Usage
-from lab.core.task import Actor, Persona, Task
+from lab.core.run.agent_names import argument_pairs
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Question, Reply, Usage
+from lab.core.task.task import Actor, Persona, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures

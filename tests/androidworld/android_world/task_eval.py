@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from lab.core import task_checks
+from lab.core.task import task_checks
 from simulators import library
 
 

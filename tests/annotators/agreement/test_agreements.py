@@ -15,11 +15,11 @@ from annotators import protocols
 from annotators.agreement.agreements import agreements, agreements_by_pair, confusion, disputed_places, runs_wanted
 from annotators.agreement.fields import numbers_of, ratings_of
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.errors import LabError
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Target, Unit
-from lab.core.task import Actor, Task, Tdg, TdgNode
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Actor, Task, Tdg, TdgNode
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, N, protocol
 from tests.loaded_late import LoadedLate

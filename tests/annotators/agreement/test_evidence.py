@@ -16,10 +16,10 @@ from annotators.agreement.additive import value_of
 from annotators.agreement.evidence import NO_MEDIAN, NO_RUN, ONE_ITEM, agreements_of_evidence
 from annotators.agreement.numbers import alpha_numbers
 from annotators.agreement.ratings import NumericRatings, RatedItem
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Study, Target, Unit
-from lab.studies.study_data import load_study_data
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study, Target, Unit
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, rated
 from tests.studied_runs import run

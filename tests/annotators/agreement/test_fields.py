@@ -21,12 +21,12 @@ from annotators.agreement.fields import (
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.derived import rubric_score, tdg_derived
 from annotators.settled import settled_marks
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Gold, Target, Unit
-from lab.core.task import Actor, Tdg, TdgNode
-from lab.studies.settled_runs import counted
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Gold, Target, Unit
+from lab.core.task.task import Actor, Tdg, TdgNode
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.settling.settled_runs import counted
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
 

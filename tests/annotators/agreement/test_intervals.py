@@ -18,7 +18,7 @@ from annotators.agreement.judge_accuracy import judge_statistic
 from annotators.agreement.numbers import icc, mean, mse
 from annotators.agreement.ratings import Ratings
 from annotators.agreement.similarity import pairwise_mae
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, drawn_numbers, numbers, ratings, value
 from tests.fuzzing_examples import examples
 from tests.loaded_late import LoadedLate

@@ -26,7 +26,7 @@ from annotators.agreement.numbers import (
     spearman_of,
 )
 from annotators.agreement.ratings import NumericRatings
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn_numbers, numbers, value, why
 from tests.fuzzing_examples import examples
 

@@ -26,12 +26,12 @@ from annotators.agreement.option_sets import (
 )
 from annotators.agreement.ratings import NumericRatings, RatedItem
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement
 from lab.core.errors import LabError
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Unit
-from lab.core.task import Actor
-from lab.studies.study_data import load_study_data
+from lab.core.study.agreement import Agreement
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Unit
+from lab.core.task.task import Actor
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.answered import Answered
 from tests.fuzzing_examples import examples

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab.core.label import Act
-from lab.core.report import Number, Section, Table
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
+from lab.core.study.label import Act
+from lab.core.study.report import Number, Section, Table
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
 from store.store import Store
 from tests.studies import label
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.core.agreement import Agreement
-from lab.core.report import (
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import (
     Bars,
     Grid,
     Lines,

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.study import Target, Unit
-from lab.core.task import Tdg, TdgNode
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Tdg, TdgNode
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, Table, same

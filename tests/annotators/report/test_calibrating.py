@@ -13,9 +13,9 @@ from annotators.report.calibration_section import sections
 from annotators.report.planned_section import with_missing_statistics
 from annotators.report.report import make_report
 from annotators.report.text import as_text
-from lab.core.agreement import Agreement
-from lab.core.report import Grid, Number, Section, Table
-from lab.core.study import Gold, Target, Unit
+from lab.core.study.agreement import Agreement
+from lab.core.study.report import Grid, Number, Section, Table
+from lab.core.study.study import Gold, Target, Unit
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
 from tests.loaded_late import LoadedLate

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.cells import UnitValue, share, statistic_of
-from lab.core.study import Unit
+from lab.core.study.study import Unit
 from store.store import Store
 from tests.answered import Answered, protocol
 

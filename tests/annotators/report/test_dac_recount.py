@@ -12,11 +12,11 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.protocols import protocol
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action
-from lab.core.study import Target, Unit
-from lab.core.task import Actor, Branch, Task
-from lab.core.trace import Flagged
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action
+from lab.core.run.trace import Flagged
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Actor, Branch, Task
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, same

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.dac import decision_table, demonstration_table, step_table
-from lab.core.proofreading import Act, Field, Review
-from lab.core.step import Action
-from lab.core.study import Target, Unit
-from lab.core.task import Actor, Branch, Task
+from lab.core.run.step import Action
+from lab.core.study.proofreading import Act, Field, Review
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Actor, Branch, Task
 from store.store import Store
 from tests.papers import Rated, column, icc_a1, number, row, run, sound, table, value
 

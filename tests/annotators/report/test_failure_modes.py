@@ -10,10 +10,10 @@ import pytest
 from annotators.agreement.intervals import wilson
 from annotators.papers.dac import failure_table as dac_failures
 from annotators.papers.memgui import failure_table as memgui_failures
-from lab.core.adjudication import Settlement
-from lab.core.report import Bars
-from lab.core.study import Gold, Unit
-from lab.core.task import Task
+from lab.core.study.adjudication import Settlement
+from lab.core.study.report import Bars
+from lab.core.study.study import Gold, Unit
+from lab.core.task.task import Task
 from store.store import Store
 from tests.papers import Rated, column, number, row, run, sound, table, value
 

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Assignment, Unit, UnitText
-from lab.core.task import Actor, Task
-from lab.studies.rating_session import RatingSession
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Assignment, Unit, UnitText
+from lab.core.task.task import Actor, Task
+from lab.studies.rating.rating_session import RatingSession
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, same

@@ -9,9 +9,9 @@ import pytest
 
 from annotators.agreement.intervals import wilson
 from annotators.papers.fingertip import guess_table, rating_table, same_intent_table, success_table
-from lab.core.step import Action
-from lab.core.study import Gold, Unit, UnitText
-from lab.core.task import Persona, Task
+from lab.core.run.step import Action
+from lab.core.study.study import Gold, Unit, UnitText
+from lab.core.task.task import Persona, Task
 from store.store import Store
 from tests.papers import Rated, column, number, row, run, sound, table, value
 

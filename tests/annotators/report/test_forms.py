@@ -19,9 +19,9 @@ from annotators.report.svg import svg
 from annotators.report.table_layout import table_lines
 from annotators.report.text import as_text
 from lab.core.codec import encode
-from lab.core.plain_text import plain
-from lab.core.report import Bars, Cell, Grid, Report, Scatter, Section, Table
-from lab.core.text_table import wrap_cells
+from lab.core.study.report import Bars, Cell, Grid, Report, Scatter, Section, Table
+from lab.core.text.plain_text import plain
+from lab.core.text.text_table import wrap_cells
 from tests.annotators.report.sample_report import HOSTILE, PICTURES, REPORT, agreement, number
 
 SHOWN = plain(HOSTILE, lines=False)

@@ -11,13 +11,13 @@ import pytest
 
 from annotators.papers.knowu.failure_table import PAPER, sections
 from annotators.protocols import protocol
-from lab.core.adjudication import Settlement
 from lab.core.codec import encode
-from lab.core.label import Act
-from lab.core.report import Grid, Number, Section
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from lab.studies.study_data import load_study_data
+from lab.core.study.adjudication import Settlement
+from lab.core.study.label import Act
+from lab.core.study.report import Grid, Number, Section
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, rated
 

@@ -12,16 +12,16 @@ from annotators.papers.knowu.fidelity_table import sections
 from annotators.papers.knowu.reply_table import sections as reply_sections
 from annotators.papers.knowu.user_table import sections as user_sections
 from annotators.protocols import protocol
-from lab.core.agreement import Agreement
-from lab.core.label import Act
-from lab.core.report import Number, Section, Table
-from lab.core.run_records import Imported, number_events
-from lab.core.shadow_answer import ShadowAnswer
-from lab.core.step import Action, Proposed, Question, Reply
-from lab.core.study import Play, Study, Unit
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Conditions, Ended, Started, Step
-from lab.studies.study_data import load_study_data
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.shadow_answer import ShadowAnswer
+from lab.core.run.step import Action, Proposed, Question, Reply
+from lab.core.run.trace import AnyEvent, Conditions, Ended, Started, Step
+from lab.core.study.agreement import Agreement
+from lab.core.study.label import Act
+from lab.core.study.report import Number, Section, Table
+from lab.core.study.study import Play, Study, Unit
+from lab.core.task.task import Actor, Task
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.rated import rated
 

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from annotators.papers.knowu.judge_table import sections
 from annotators.protocols import protocol
-from lab.core.agreement import IntervalTerms
-from lab.core.report import Number, Scatter, Section
-from lab.core.run_records import Imported, Verdict, number_events
-from lab.core.step import Action, Proposed
-from lab.core.study import Target, Unit
-from lab.core.task import Actor
-from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.studies.study_data import load_study_data
+from lab.core.run.run_records import Imported, Verdict, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.report import Number, Scatter, Section
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Actor
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.rated import rated
 from tests.studied_runs import BARE

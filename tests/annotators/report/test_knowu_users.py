@@ -15,16 +15,16 @@ from annotators.protocols import protocol
 from annotators.report.markdown import as_markdown
 from annotators.report.planned_section import with_missing_statistics
 from annotators.report.report import make_report
-from lab.core.agreement import IntervalTerms
-from lab.core.label import Act, ActKind
-from lab.core.protocol import Field, Option
-from lab.core.report import Number, Section
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Observation, Proposed, Question, Reply
-from lab.core.study import Play, Study, Unit
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Asked, Conditions, Ended, Started, Step
-from lab.studies.study_data import load_study_data
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed, Question, Reply
+from lab.core.run.trace import AnyEvent, Asked, Conditions, Ended, Started, Step
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.label import Act, ActKind
+from lab.core.study.protocol import Field, Option
+from lab.core.study.report import Number, Section
+from lab.core.study.study import Play, Study, Unit
+from lab.core.task.task import Actor, Task
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.rated import rated
 

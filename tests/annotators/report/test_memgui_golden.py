@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.memgui.golden_steps_table import sections
-from lab.core.adjudication import Settlement
-from lab.core.study import Unit
-from lab.core.task import Task
+from lab.core.study.adjudication import Settlement
+from lab.core.study.study import Unit
+from lab.core.task.task import Task
 from store.store import Store
 from tests.papers import Rated, icc_a1, number, row, sound, table, value
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.memgui.irr_table import sections
-from lab.core.design import Design, first_draft, next_revision, subject_of
-from lab.core.study import Target, Unit
-from lab.core.task import Actor, InformationUnit, Task
+from lab.core.study.study import Target, Unit
+from lab.core.task.design import Design, first_draft, next_revision, subject_of
+from lab.core.task.task import Actor, InformationUnit, Task
 from store.store import Store
 from tests.papers import Rated, number, row, run, sound, table, value
 

@@ -11,10 +11,10 @@ import pytest
 from annotators.papers.memgui.evaluator_table import sections
 from annotators.report import sample_section
 from annotators.report.provenance import labels_sha
-from lab.core.adjudication import Move, Settlement
-from lab.core.judge_call import JudgeCall
-from lab.core.study import Unit
-from lab.core.task import Task
+from lab.core.run.judge_call import JudgeCall
+from lab.core.study.adjudication import Move, Settlement
+from lab.core.study.study import Unit
+from lab.core.task.task import Task
 from store.store import Store
 from tests.papers import Rated, number, row, run, sound, table, value
 

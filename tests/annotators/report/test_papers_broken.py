@@ -12,10 +12,10 @@ from annotators.report.html import as_html
 from annotators.report.markdown import as_markdown
 from annotators.report.report import make_report
 from annotators.report.text import as_text
-from lab.core.report import Section
-from lab.core.step import Action
-from lab.core.study import Target, Unit, UnitText
-from lab.core.task import Persona, Task
+from lab.core.run.step import Action
+from lab.core.study.report import Section
+from lab.core.study.study import Target, Unit, UnitText
+from lab.core.task.task import Persona, Task
 from store.store import Store
 from tests.crossed import crossed, spread
 from tests.papers import Rated, run, sound

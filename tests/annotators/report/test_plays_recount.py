@@ -15,12 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from lab.core.step import Question, Reply
-from lab.core.task import Actor
-from lab.core.trace import DeviceInfo, Started
-from lab.studies.play_session import Participation
-from lab.studies.played_runs import claim, record_end, session_of
-from lab.studies.rating_session import RatingSession
+from lab.core.run.step import Question, Reply
+from lab.core.run.trace import DeviceInfo, Started
+from lab.core.task.task import Actor
+from lab.studies.playing.play_session import Participation
+from lab.studies.playing.played_runs import claim, record_end, session_of
+from lab.studies.rating.rating_session import RatingSession
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Lab, Row, Said, same

@@ -10,11 +10,11 @@ import pytest
 from annotators.agreement.agreements import agreements
 from annotators.papers.pspa.alignment_table import sections
 from annotators.protocols import protocol
-from lab.core.label import Act
-from lab.core.report import Bars, Section
-from lab.core.study import Study, Target, Unit
-from lab.core.task import Actor, Tdg, TdgNode
-from lab.studies.study_data import load_study_data
+from lab.core.study.label import Act
+from lab.core.study.report import Bars, Section
+from lab.core.study.study import Study, Target, Unit
+from lab.core.task.task import Actor, Tdg, TdgNode
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
 from tests.studies import frozen

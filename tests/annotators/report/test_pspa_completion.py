@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from annotators.papers.pspa.completion_table import sections
 from annotators.protocols import protocol
-from lab.core.report import Scatter, Section
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed
-from lab.core.study import Study, Target, Unit
-from lab.core.task import Actor, Tdg, TdgNode
-from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.studies.study_data import load_study_data
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.study.report import Scatter, Section
+from lab.core.study.study import Study, Target, Unit
+from lab.core.task.task import Actor, Tdg, TdgNode
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.annotators.report.answered import number, row, say
 from tests.loaded_late import LoadedLate

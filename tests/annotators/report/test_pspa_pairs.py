@@ -10,9 +10,9 @@ import pytest
 from annotators.assignment import is_swapped
 from annotators.papers.pspa.pair_table import sections
 from annotators.protocols import protocol
-from lab.core.report import Section
-from lab.core.study import Assignment, Study, Unit
-from lab.studies.study_data import load_study_data
+from lab.core.study.report import Section
+from lab.core.study.study import Assignment, Study, Unit
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
 from tests.loaded_late import LoadedLate

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.study import Target, Unit
+from lab.core.study.study import Target, Unit
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, Table, same

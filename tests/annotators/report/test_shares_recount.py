@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.study import Gold, Target, Unit, UnitText
-from lab.core.task import Task
+from lab.core.study.study import Gold, Target, Unit, UnitText
+from lab.core.task.task import Task
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Said, Table, same, wilson

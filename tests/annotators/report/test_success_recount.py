@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.study import Unit
-from lab.core.task import Task
+from lab.core.study.study import Unit
+from lab.core.task.task import Task
 from store.store import Store
 from tests.annotators.report import recounting as re
 from tests.annotators.report.recounting import Answers, Lab, Row, Table, same

@@ -18,7 +18,7 @@ from annotators.validation.biases import (
 )
 from annotators.validation.drift import drift, has_fallen, has_fallen_between
 from annotators.validation.study_validation import entropy, self_consistency
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, ratings, value, why
 from tests.loaded_late import LoadedLate
 

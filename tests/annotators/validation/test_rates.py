@@ -11,7 +11,7 @@ from annotators.agreement.ratings import Ratings
 from annotators.validation.rates import JudgeRate, Validation, confusion, validation
 from annotators.validation.study_validation import compare_with_persons
 from annotators.validation.truth import majority, majority_of_others, truth_and_other
-from lab.core.agreement import IntervalTerms
+from lab.core.study.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, ratings
 from tests.crossed import crossed, spread
 from tests.loaded_late import LoadedLate

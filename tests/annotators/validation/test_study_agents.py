@@ -14,15 +14,15 @@ from annotators.study_data import StudyData
 from annotators.validation.prediction_powered import corrected_difference, labelled_units
 from annotators.validation.study_agents import family_of
 from annotators.validation.study_validation import JudgedField, judged_fields
-from lab.core.agreement import IntervalTerms
 from lab.core.codec import encode
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.measured_run import MeasuredRun
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Study, Unit, UnitText
-from lab.core.task import Actor, Task
-from lab.studies.study_data import load_study_data
+from lab.core.run.measured_run import MeasuredRun
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study, Unit, UnitText
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.studies import frozen, label
 

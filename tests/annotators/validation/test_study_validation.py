@@ -15,13 +15,13 @@ from annotators.report.text import section_lines
 from annotators.study_data import StudyData
 from annotators.validation.study_validation import JudgedField, judged_fields
 from lab.cli.main import main
-from lab.core.agreement import IntervalTerms
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Study, Unit
-from lab.core.task import Actor
-from lab.studies.study_data import load_study_data
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Assignment, Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.annotators.validation.test_alternative_annotator import by_loops
 from tests.studies import label, study

@@ -19,11 +19,11 @@ from lab.agents.model_prompt import situation
 from lab.agents.model_spec import LearningAgent
 from lab.cli import main
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Action, Proposed, Question, Reply, Usage, spent_by
+from lab.core.run.trace import Ended, Step, Trace
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Proposed, Question, Reply, Usage, spent_by
-from lab.core.task import Persona, Task
-from lab.core.trace import Ended, Step, Trace
+from lab.core.task.task import Persona, Task
 from lab.llm.client import Llm, ModelTerms
 from lab.runs.session import Session
 from lab.runs.spec import Spec, agent_of, brief_of, resume_spec

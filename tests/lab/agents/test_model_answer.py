@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from lab.agents.elements import ScreenElement, element_lines, elements, in_pixels, in_thousandths
 from lab.agents.model import KINDS, UnusableAnswer, meant
-from lab.core.step import Action
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.llm.json_in_text import objects_in
 from lab.llm.model_reply import read_completion
 from simulators.phone.phone import Phone

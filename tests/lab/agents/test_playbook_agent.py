@@ -12,12 +12,12 @@ import pytest
 
 from lab.agents.playbook import PlaybookAgent
 from lab.agents.replies import meaning
-from lab.core.playbook import Do, Move
+from lab.core.run.step import Action, Decision, Observation, Proposed, Reply
+from lab.core.run.trace import Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Decision, Observation, Proposed, Reply
-from lab.core.task import Actor, Task
-from lab.core.trace import Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.task.playbook import Do, Move
+from lab.core.task.task import Actor, Task
 from simulators import library
 from simulators.users.scripted import Line, Script
 from tests.crossed import crossed, spread

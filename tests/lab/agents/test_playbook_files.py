@@ -10,16 +10,16 @@ import msgspec
 import pytest
 
 from lab.agents.playbook_draft import drafted
-from lab.core.blinding import blind_unit
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.playbook import PlaybookFile, apply_changes, load_playbook
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import Step, Trace
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.settings import Settings
-from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Play, Unit
-from lab.core.task import Actor, load_task
-from lab.core.trace import Step, Trace
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.study.blinding import blind_unit
+from lab.core.study.study import Play, Unit
+from lab.core.task.playbook import PlaybookFile, apply_changes, load_playbook
+from lab.core.task.task import Actor, load_task
 from screens.navigation import Opening
 from simulators import library
 from store.store import Store

@@ -21,10 +21,10 @@ import pytest
 from lab.agents import process, process_lines
 from lab.agents.process import ProcessAgent
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Decision, Proposed, Question, Reply, Usage
+from lab.core.run.trace import Step
 from lab.core.seams import Closable, Interruptible, SupportsMemory, TaskBrief
-from lab.core.step import Action, Decision, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, LogEntry, Persona, Task
-from lab.core.trace import Step
+from lab.core.task.task import Actor, LogEntry, Persona, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec
 from simulators import library

@@ -16,9 +16,9 @@ import pytest
 from lab.agents import process
 from lab.agents.process import ProcessAgent
 from lab.core.errors import LabError
-from lab.core.process_pipes import MOST_KEPT
+from lab.core.run.step import Question, Reply
 from lab.core.seams import TaskBrief, WaitCancelled
-from lab.core.step import Question, Reply
+from lab.core.values.process_pipes import MOST_KEPT
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators.phone.phone import Phone

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.secret_keys import HIDDEN_KEY, without_keys
-from store.run_export import export_runs
+from lab.core.redaction.secret_keys import HIDDEN_KEY, without_keys
+from store.runs.run_export import export_runs
 from store.store import Store
 from tests.bounded import bounded
 from tests.lab.programs import played, program

@@ -16,12 +16,12 @@ from annotators.gold import read_gold, with_gold
 from annotators.papers.marks import Marks
 from annotators.protocols import protocol
 from lab.cli.main import main
-from lab.core.adjudication import count_of_answer
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.study import Study, Target, Unit
-from lab.core.task import Actor
-from lab.studies.settled_runs import study_marks
+from lab.core.study.adjudication import count_of_answer
+from lab.core.study.label import Act
+from lab.core.study.study import Study, Target, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.settling.settled_runs import study_marks
 from store.store import Store
 from tests.lab.fitting import fits
 from tests.lab.openings import openings

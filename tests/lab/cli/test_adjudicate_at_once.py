@@ -12,8 +12,8 @@ import pytest
 from msgspec.structs import replace
 
 from lab.cli.main import main
-from lab.core.protocol import Field, Option, Protocol, Reason
-from lab.core.study import Study, Target, Unit
+from lab.core.study.protocol import Field, Option, Protocol, Reason
+from lab.core.study.study import Study, Target, Unit
 from store.store import Store
 from tests.lab.fitting import fits
 from tests.rated import rated

@@ -15,11 +15,11 @@ import pytest
 
 from lab.cli.agreement import StudyAgreement, print_agreement
 from lab.cli.main import main
-from lab.core.agreement import Agreement, IntervalTerms
-from lab.core.study import Target, Unit
-from lab.core.task import Actor
-from lab.studies.agreement_cache import cached_agreements, code_sha, delete_cache
-from lab.studies.study_data import load_study_data, study_agreements
+from lab.core.study.agreement import Agreement, IntervalTerms
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Actor
+from lab.studies.progress.agreement_cache import cached_agreements, code_sha, delete_cache
+from lab.studies.progress.study_data import load_study_data, study_agreements
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
 from tests.lab.fitting import fits

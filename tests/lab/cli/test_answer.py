@@ -20,8 +20,8 @@ from lab.cli.arguments import duration
 from lab.cli.main import main
 from lab.cli.serve import endpoint_start
 from lab.cli.serve.user_acts import _print_lines
-from lab.core.ids_and_clock import now
-from lab.core.task import Actor
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now
 from lab.runs.conversation_intake import Intake
 from lab.runs.conversation_list import ConversationLine
 from lab.runs.conversation_run import give_reply, waiting_turn

@@ -7,8 +7,8 @@ from typing import Any
 
 from lab.cli.database import open_store
 from lab.core.settings import load
-from lab.core.task import Actor
-from lab.studies.play_session import Participation
+from lab.core.task.task import Actor
+from lab.studies.playing.play_session import Participation
 from tests.lab.cli.test_commands import Hitlab, hitlab
 from tests.lab.fitting import fits
 from tests.plays import COFFEE, frozen, hand_in, play_to_end, unit

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from lab.core.design import first_draft, subject_of
 from lab.core.settings import Settings
-from lab.core.task import Actor, load_task
-from lab.studies.design_drafts import task_design
+from lab.core.task.design import first_draft, subject_of
+from lab.core.task.task import Actor, load_task
+from lab.studies.designing.design_drafts import task_design
 from simulators import library
 from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, hitlab, needs_runs

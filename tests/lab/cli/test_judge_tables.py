@@ -14,11 +14,11 @@ import pytest
 from msgspec.structs import replace
 
 from lab.cli.main import main
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.report import Number, Report, Section
-from lab.core.study import Target, Unit, UnitText
-from lab.core.task import Actor, Task
+from lab.core.study.label import Act
+from lab.core.study.report import Number, Report, Section
+from lab.core.study.study import Target, Unit, UnitText
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from simulators import library
 from store.store import Store
 from tests.crossed import soak

@@ -28,20 +28,20 @@ from lab.cli.main import main
 from lab.cli.settings.schemas import schemas
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference, current_labels, place_key
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed
-from lab.core.study import Gold, Study, Unit
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started, Step
-from lab.studies.label_import import Rater, RowImport
-from lab.studies.label_rows import rows_of
-from store.kit_export import make_kit
-from store.labels import insert_label
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Ended, Started, Step
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import FieldReference, current_labels, place_key
+from lab.core.study.study import Gold, Study, Unit
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.settling.label_import import Rater, RowImport
+from lab.studies.settling.label_rows import rows_of
+from store.copies.kit_export import make_kit
 from store.store import Store
+from store.studies.labels import insert_label
 from tests import studied_runs
 from tests.fuzzing_examples import examples
 from tests.studies import NODES, R1, frozen, label, unit

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.made_files import PRIVATE, set_file_mode
+from lab.core.values.made_files import PRIVATE, set_file_mode
 from store.store import Store
 from tests.replied import Hitlab, hitlab, keep, replied
 from tests.studies import frozen, unit

@@ -16,10 +16,10 @@ from annotators.judging.question import JudgeView, UnusableJudgement
 from annotators.judging.sheet_answer import answer_schema, read_sheet
 from annotators.judging.sheet_prompt import sheet_question
 from lab.cli.main import main
-from lab.core.rating_sheet import current_labels
-from lab.core.study import Study, Unit
-from store.kit_export import make_kit
-from store.kit_import import import_kit
+from lab.core.study.rating_sheet import current_labels
+from lab.core.study.study import Study, Unit
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
 from store.store import Store
 from tests.modes import PROTOCOL
 from tests.rated import Answer, rated

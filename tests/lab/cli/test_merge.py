@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.study import Gold
-from lab.core.task import Actor
+from lab.core.study.label import Act
+from lab.core.study.study import Gold
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.withdrawal import withdraw
 from tests.merging import say
 from tests.store.test_merging import STATE, UNITS
 from tests.studies import R1, frozen, unit

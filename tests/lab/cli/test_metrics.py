@@ -14,11 +14,11 @@ import pytest
 from annotators.papers.metrics import PAPERS, Number
 from lab.cli.main import main
 from lab.cli.runs import metrics
-from lab.core import measured_run
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, InformationUnit, Task, Tdg, TdgNode
-from lab.core.trace import AnyEvent, Ended, Forked, Started, Step
+from lab.core.run import measured_run
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Forked, Started, Step
+from lab.core.task.task import Actor, InformationUnit, Task, Tdg, TdgNode
 from store.store import Store
 from tests.lab.cli.test_table_printer import printed_in_terminal
 
@@ -283,7 +283,7 @@ def test_every_trait_and_key_groups_all_runs(db: Path, capsys: pytest.CaptureFix
 
 
 def test_a_case_knows_its_verdicts_by_name() -> None:
-    from lab.core.run_records import Verdict
+    from lab.core.run.run_records import Verdict
 
     case = measured_run.MeasuredRun(
         "a", TASK, Actor("human", "x"), [], "completed", verdicts=(Verdict("irr", 1), Verdict("sr", 2))

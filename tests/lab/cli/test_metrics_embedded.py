@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.task.task import Actor, Persona, Task
 from lab.llm.embeddings import BATCH
 from store.store import Store
 from tests.endpoint import Body, Refused, Reply, Request, in_turn, serving

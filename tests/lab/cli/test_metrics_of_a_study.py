@@ -11,14 +11,14 @@ import pytest
 
 from annotators.protocols import protocol
 from lab.cli.main import main
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed
-from lab.core.study import Play, Study, Unit
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Play, Study, Unit
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.rated import Answer, rated
 

@@ -14,7 +14,7 @@ import pytest
 from annotators.papers.measurement import measure_groups
 from lab.cli.main import main
 from lab.core.codec import encode
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.bench.bench_metrics import STEPS_A_RUN, runs
 from tests.store.formats.fuzzing import laid

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.run_records import Imported, number_events
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.trace import Ended, Started
+from lab.core.task.task import Actor, Task
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit
 from tests.warm import Warm, run

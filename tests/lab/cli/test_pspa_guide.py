@@ -21,10 +21,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.report import Number, Report
-from lab.core.run_records import Imported
-from lab.core.trace import Started
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Started
+from lab.core.study.report import Number, Report
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.crossed import soak
 from tests.loaded_late import LoadedLate

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from lab.cli.commands import all_commands
 from lab.cli.main import main
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.study import Assignment, Gold, Study, Target, sample_sha
-from lab.core.task import Actor, Tdg, TdgNode
+from lab.core.study.label import Act
+from lab.core.study.study import Assignment, Gold, Study, Target, sample_sha
+from lab.core.task.task import Actor, Tdg, TdgNode
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.blind import RUN, SCORE, Planted, found, planted
 from tests.crossed import IN_SOAK, crossed

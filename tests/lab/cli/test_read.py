@@ -15,8 +15,8 @@ from PIL import Image
 
 from lab.cli.main import main
 from lab.cli.settings.schemas import schemas
-from lab.core.study import Unit
-from lab.core.trace import Step
+from lab.core.run.trace import Step
+from lab.core.study.study import Unit
 from lab.ocr import engine
 from lab.ocr.reader import TextReader, cache_folder
 from store.store import Store

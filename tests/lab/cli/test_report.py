@@ -19,11 +19,11 @@ import pytest
 from lab.cli.main import main
 from lab.cli.settings.schemas import schemas
 from lab.core.program_version import platform, program
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.report import Grid, Lines, Number, Report
-from lab.core.study import Target, Unit
-from lab.core.task import Actor
-from lab.studies.study_data import load_study_data
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.report import Grid, Lines, Number, Report
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Actor
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, hand_in, rated
 from tests.studies import frozen, label

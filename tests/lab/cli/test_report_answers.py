@@ -19,15 +19,15 @@ from annotators.presets import HERE as PRESETS
 from annotators.presets import presets
 from annotators.protocols import protocol as built_in
 from lab.cli.main import main
-from lab.core.agreement import Agreement
 from lab.core.codec import read_file, read_yaml
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.report import Number, Report, Table
-from lab.core.study import Play, Study, Target, Unit, UnitText
-from lab.core.task import Actor
-from lab.core.text_redaction import MASK
+from lab.core.redaction.text_redaction import MASK
+from lab.core.study.agreement import Agreement
+from lab.core.study.label import Act, ActKind
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.report import Number, Report, Table
+from lab.core.study.study import Play, Study, Target, Unit, UnitText
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from simulators import library
 from store.store import Store
 from tests.rated import Answer, rated

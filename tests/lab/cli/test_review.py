@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.core.step import Observation
-from lab.core.trace import Ended
+from lab.core.run.step import Observation
+from lab.core.run.trace import Ended
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration, tree_of
 from tests.lab.fitting import fits

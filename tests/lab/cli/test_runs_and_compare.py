@@ -10,9 +10,9 @@ import pytest
 
 from lab.cli.main import main
 from lab.cli.runs.run_text import print_run
-from lab.core.run_records import Verdict
-from lab.core.task import Actor, Task
-from lab.core.trace import Started, fold
+from lab.core.run.run_records import Verdict
+from lab.core.run.trace import Started, fold
+from lab.core.task.task import Actor, Task
 from store.store import Store
 from tests.screens.compare.sample_pair import ONE, OTHER, THIRD, bare, one, other
 from tests.screens.table.sample_runs import RUNS, made

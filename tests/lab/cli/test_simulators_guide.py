@@ -22,7 +22,7 @@ import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.core.report import Number, Report, Table
+from lab.core.study.report import Number, Report, Table
 from store.store import Store
 from tests.endpoint import ModelServer, Request, Said, serving
 from tests.judges import sheet_brain

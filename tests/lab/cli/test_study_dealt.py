@@ -10,13 +10,13 @@ import pytest
 
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind, Label
-from lab.core.rating_sheet import Sheet, answer_to
 from lab.core.settings import UNNAMED
-from lab.core.study import Assignment, Study
-from lab.core.task import Actor
-from lab.studies.study_progress import ProgressReader
+from lab.core.study.label import Act, ActKind, Label
+from lab.core.study.rating_sheet import Sheet, answer_to
+from lab.core.study.study import Assignment, Study
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_progress import ProgressReader
 from store.store import Store
 from tests.studied_runs import Call, run
 

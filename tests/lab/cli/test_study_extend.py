@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.task import Actor
+from lab.core.study.label import Act
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.lab.cli.test_study_dealt import rate
 from tests.studied_runs import Call, run

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.task import Actor
-from store.kit_export import make_kit
+from lab.core.study.label import Act
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.studied_runs import Call
 
@@ -113,7 +113,7 @@ def test_who_passed_practice_is_told_beside_the_pilot_and_in_the_report(call: Ca
             for kind, detail in (("guide_shown", {}), ("practice_done", {"right": right, "of": 1})):
                 person = Actor("human", rater)
                 store.labels.record_act(Act(uuid7(), study.id, study.version, person, kind, now(), detail=detail))  # type: ignore[arg-type]
-    from lab.studies.study_data import load_study_data
+    from lab.studies.progress.study_data import load_study_data
 
     with Store.open(db) as store:
         from annotators.introductions import introduction_lines

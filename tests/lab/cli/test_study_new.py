@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.design import Design, Revision, subject_of
-from lab.core.ids_and_clock import now, uuid7
 from lab.core.settings import UNNAMED
-from lab.core.task import Actor, Tdg, TdgNode
+from lab.core.task.design import Design, Revision, subject_of
+from lab.core.task.task import Actor, Tdg, TdgNode
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.studied_runs import BARE, SECRET, Call, run
 

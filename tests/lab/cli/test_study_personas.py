@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed, Question, Reply
-from lab.core.study import UnitText
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed, Question, Reply
+from lab.core.run.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
+from lab.core.study.study import UnitText
+from lab.core.task.task import Actor, Persona, Task
 from store.store import Store
 from tests.studied_runs import SCREEN
 

@@ -13,14 +13,14 @@ import pytest
 
 from lab.cli.main import main
 from lab.cli.settings.schemas import schemas
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from lab.runs import shadows
 from lab.runs.session import Session
 from lab.runs.shadows import answer_shadow
-from lab.studies.play_session import Participation
-from lab.studies.played_runs import study_plays
+from lab.studies.playing.play_session import Participation
+from lab.studies.playing.played_runs import study_plays
 from simulators.users.model import UNKNOWN
-from store.process_lock import process_lock
+from store.file.process_lock import process_lock
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, serving
 from tests.plays import COFFEE, LUNCH, frozen, play_to_end, unit

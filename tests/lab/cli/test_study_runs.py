@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from lab.cli import main as cli
-from lab.core.rating_sheet import current_labels
-from lab.core.study import Play
-from lab.core.task import Actor
-from lab.core.trace import Answered
-from lab.studies.play_session import Participation
-from lab.studies.played_runs import people_runs, study_plays
+from lab.core.run.trace import Answered
+from lab.core.study.rating_sheet import current_labels
+from lab.core.study.study import Play
+from lab.core.task.task import Actor
+from lab.studies.playing.play_session import Participation
+from lab.studies.playing.played_runs import people_runs, study_plays
 from store.store import Store
 from tests.crossed import soak
 from tests.lab.fitting import fits

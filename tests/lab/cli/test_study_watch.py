@@ -20,9 +20,9 @@ import pytest
 
 from lab.cli.main import main
 from lab.cli.study.watch import StudiesWatched
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from store.kit_export import make_kit
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.warm import Warm, run
 from tests.watched import answered, begun, did, handed_in
@@ -281,7 +281,7 @@ def test_who_straggles_is_in_sight_where_not_all_are(store: Store, study: Study)
 
 
 def test_what_goes_wrong_on_the_way_is_told_after_the_terminal_is_back(store: Store, study: Study) -> None:
-    from store.withdrawal import withdraw
+    from store.erasing.withdrawal import withdraw
 
     terminal = Terminal("s", "--every", "0.5")
     terminal.until(lambda page: "q ends it" in page)

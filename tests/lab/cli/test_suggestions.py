@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
-from lab.core.run_records import Imported, number_events
-from lab.core.task import Actor, Task
-from lab.core.trace import Started
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.trace import Started
+from lab.core.task.task import Actor, Task
 from store.store import Store
 from tests.studied_runs import RUNS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.kit_export import make_kit
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.screens.live.test_live_terminal import leaving, read_until
 from tests.studies import frozen, unit

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.core.task import Actor
+from lab.core.task.task import Actor
+from store.erasing.withdrawal import preview_withdrawal
 from store.store import Store
-from store.withdrawal import preview_withdrawal
 from tests.lab.fitting import fits
 from tests.lab.openings import openings
 from tests.warm import Warm

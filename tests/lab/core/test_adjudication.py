@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from lab.core.adjudication import (
+from lab.core.redaction.quotations import ErasedWords
+from lab.core.redaction.text_redaction import WITHDRAWN
+from lab.core.study.adjudication import (
     Move,
     PlaceAnswer,
     Settlement,
@@ -16,12 +18,10 @@ from lab.core.adjudication import (
     rater_letters,
     without_person,
 )
-from lab.core.label import Act
-from lab.core.quotations import ErasedWords
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Study
-from lab.core.task import Actor
-from lab.core.text_redaction import WITHDRAWN
+from lab.core.study.label import Act
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
 from tests.studies import R1, R2, label, study, unit
 
 PEOPLE = [Actor("human", f"R{n}") for n in range(1, 6)]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.agent_names import argument_pairs, shortest_names
 from lab.core.errors import LabError
-from lab.core.task import Actor, agent_word
+from lab.core.run.agent_names import argument_pairs, shortest_names
+from lab.core.task.task import Actor, agent_word
 
 
 def program(command: str, name: str = "", version: str = "", model: str = "") -> Actor:

@@ -11,14 +11,14 @@ import msgspec
 import pytest
 
 from annotators.protocols import protocols
-from lab.core.blinding import DROPPED, FAILED, NEVER, NOBODY, RULES, blind_event, blind_unit
 from lab.core.codec import encode
-from lab.core.protocol import Show
-from lab.core.step import Action, Proposed, ToolCall
-from lab.core.study import Unit
-from lab.core.task import Actor, GoldenStep, Rubric, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step, fold
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Action, Proposed, ToolCall
+from lab.core.run.trace import AnyEvent, Ended, Started, Step, fold
+from lab.core.run.ui_tree import UiTree
+from lab.core.study.blinding import DROPPED, FAILED, NEVER, NOBODY, RULES, blind_event, blind_unit
+from lab.core.study.protocol import Show
+from lab.core.study.study import Unit
+from lab.core.task.task import Actor, GoldenStep, Rubric, Task
 from tests.blind import RUN, SHOWS, planted
 
 WHOLE = (UiTree, Rubric, GoldenStep, ToolCall)

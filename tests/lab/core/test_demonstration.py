@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from lab.core.codec import decode, encode
-from lab.core.demonstration import BUDGET, PLACES, demonstration, demonstration_task, difficulty
 from lab.core.errors import LabError
-from lab.core.run_records import number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.task import Actor, Task, check_task
-from lab.core.trace import AnyEvent, Conditions, Ended, Flagged, Started, Step, Trace, fold
+from lab.core.run.demonstration import BUDGET, PLACES, demonstration, demonstration_task, difficulty
+from lab.core.run.run_records import number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Conditions, Ended, Flagged, Started, Step, Trace, fold
+from lab.core.task.task import Actor, Task, check_task
 
 PERSON = Actor("human", "A01")
 HOME, NOTES, MAIL = "com.lab.launcher/.Home", "com.lab.notes/.Edit", "com.lab.mail/.Inbox"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime, timedelta
 
-from lab.core.ids_and_clock import now, uuid7
+from lab.core.values.ids_and_clock import now, uuid7
 
 
 def test_ids_are_version_7_unique_and_sort_in_the_order_made() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.instruction_wording import focused_field, name_at, suggest_instruction, tappable
-from lab.core.step import Action
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.instruction_wording import focused_field, name_at, suggest_instruction, tappable
 from simulators.phone import shots
 from simulators.phone.shots_phone import at
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lab.core import json_size, limits
 from lab.core.errors import LabError
-from lab.core.json_size import check_depth
+from lab.core.run import limits
+from lab.core.values import json_size
+from lab.core.values.json_size import check_depth
 
 VALUES = st.recursive(
     st.none() | st.integers() | st.text('[]{},:"\\u\n✓', max_size=6),

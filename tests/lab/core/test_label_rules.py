@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.label import Act, Label
-from lab.core.label_rules import SheetState, check_next
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference, Sheet, answer_to, current_labels, undo_of
-from lab.core.study import Assignment, Study
-from lab.core.task import Actor
+from lab.core.study.label import Act, Label
+from lab.core.study.label_rules import SheetState, check_next
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import FieldReference, Sheet, answer_to, current_labels, undo_of
+from lab.core.study.study import Assignment, Study
+from lab.core.task.task import Actor
 from tests.studies import NODES, R1, R2, label, study, unit
 
 UNIT = unit()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.text_charts import column_of, interval_bar, scale, shade, share_bar
+from lab.core.text.text_charts import column_of, interval_bar, scale, shade, share_bar
 
 
 def test_a_point_stands_between_the_ends_of_its_interval() -> None:

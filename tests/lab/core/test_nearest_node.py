@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.step import Action
-from lab.core.tap_targets import nearest_targets
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Action
+from lab.core.run.tap_targets import nearest_targets
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from simulators.phone.phone import Phone
 
 SCREEN = Bounds(0, 0, 1080, 2400)

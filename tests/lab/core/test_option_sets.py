@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.core.adjudication import PlaceAnswer, majority_of, set_of_most
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.label_rules import as_option, check_value
-from lab.core.protocol import Field
-from lab.core.task import Actor
-from lab.studies.typed_answers import typed_value, words_of
+from lab.core.study.adjudication import PlaceAnswer, majority_of, set_of_most
+from lab.core.study.label import Label
+from lab.core.study.label_rules import as_option, check_value
+from lab.core.study.protocol import Field
+from lab.core.task.task import Actor
+from lab.studies.rating.typed_answers import typed_value, words_of
 from tests.modes import MODES
 
 FREE = replace(MODES, most=None)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from lab.core.password_redaction import HIDDEN, typed_password, without_password_texts, without_passwords
+from lab.core.redaction.password_redaction import HIDDEN, typed_password, without_password_texts, without_passwords
+from lab.core.run.step import Action, Decision, Prompt, Proposed
+from lab.core.run.trace import Acting, Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Decision, Prompt, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import Acting, Step
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators.phone.phone import Phone

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.plain_text import plain
+from lab.core.text.plain_text import plain
 
 
 def test_escapes_and_direction_marks_become_visible() -> None:

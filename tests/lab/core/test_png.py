@@ -8,7 +8,7 @@ import random
 import pytest
 from PIL import Image
 
-from lab.core.png import png_of
+from lab.core.values.png import png_of
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 3), (461, 20)])

@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.proofread_text import edit_rates, settled_events
-from lab.core.proofreading import (
+from lab.core.run.trace import Started, Step, fold
+from lab.core.study.proofread_text import edit_rates, settled_events
+from lab.core.study.proofreading import (
     WHOLE,
     Proof,
     ProofreadingSheet,
@@ -20,8 +21,7 @@ from lab.core.proofreading import (
     proofreading_state,
     visible_rows,
 )
-from lab.core.task import Actor
-from lab.core.trace import Started, Step, fold
+from lab.core.task.task import Actor
 from tests.demonstrations import ANNOTATOR, demonstration, row
 
 EVENTS = demonstration().events

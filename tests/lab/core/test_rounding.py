@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.rounding import format_number
+from lab.core.values.rounding import format_number
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lab.core.run_control import RunControl
+from lab.core.run.run_control import RunControl
 from lab.core.seams import WaitCancelled
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from lab.core.codec import convert, decode
 from lab.core.errors import LabError
-from lab.core.suggestion import list_sentence, suggestion
-from lab.core.task import load_task
+from lab.core.task.task import load_task
+from lab.core.text.suggestion import list_sentence, suggestion
 
 RAW = re.compile(r"Expected|`|got |Invalid|Object |array|\bstr\b|\bint\b|truncated|malformed")
 

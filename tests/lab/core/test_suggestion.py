@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.suggestion import near_names, suggestion, unknown_name
+from lab.core.text.suggestion import near_names, suggestion, unknown_name
 
 NAMES = ["usual_lunch", "usual_review", "way_home", "quiet_hours", "memgui-a7", "pspa-e1", "pspa-e3", "tdg", "Noor"]
 

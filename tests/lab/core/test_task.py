@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.task import Tdg, TdgNode, load_log, load_persona, load_task
+from lab.core.task.task import Tdg, TdgNode, load_log, load_persona, load_task
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
 KNOWU = TRACES / "knowu"

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.core.step import Action, ActionKind, Decision, Proposed, Question, Reply
-from lab.core.task import Actor, Check, Task
-from lab.core.task_checks import MISSING, check_paths, parse_path, score, value_at
-from lab.core.trace import Step
+from lab.core.run.step import Action, ActionKind, Decision, Proposed, Question, Reply
+from lab.core.run.trace import Step
+from lab.core.task.task import Actor, Check, Task
+from lab.core.task.task_checks import MISSING, check_paths, parse_path, score, value_at
 
 PERSON = Actor("human", "p1")
 STATE: dict[str, Any] = {

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.text_encoding import decode_text, head_as_utf8
+from lab.core.text.text_encoding import decode_text, head_as_utf8
 
 
 def line(words: str) -> str:

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.core.private_text import suspects
-from lab.core.run_redaction import is_under_boxes, texts_under
-from lab.core.step import Action
-from lab.core.task import Actor, Persona, Task
-from lab.core.text_redaction import MASK, TextRedaction, is_coverable
-from lab.core.trace import Started, Trace, fold
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.redaction.private_text import suspects
+from lab.core.redaction.run_redaction import is_under_boxes, texts_under
+from lab.core.redaction.text_redaction import MASK, TextRedaction, is_coverable
+from lab.core.run.step import Action
+from lab.core.run.trace import Started, Trace, fold
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Persona, Task
 from tests.demonstrations import demonstration
 
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from lab.core.codec import decode, encode
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Summary, Verdict, imported_id, number_events
-from lab.core.step import Action, Pixel, Proposed, Question, Reply
-from lab.core.task import Actor, Task
-from lab.core.trace import (
+from lab.core.run.run_records import Blob, Imported, Summary, Verdict, imported_id, number_events
+from lab.core.run.step import Action, Pixel, Proposed, Question, Reply
+from lab.core.run.trace import (
     VERSION,
     Acting,
     Answered,
@@ -29,6 +28,7 @@ from lab.core.trace import (
     Trace,
     fold,
 )
+from lab.core.task.task import Actor, Task
 from tests.fuzzing_examples import examples
 
 EVENTS: list[Any] = [Started, Asked, Answered, Acting, Step, Paused, Resumed, Ended]

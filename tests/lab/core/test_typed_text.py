@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lab.core.plain_text import plain
-from lab.core.typed_text import clean
+from lab.core.text.plain_text import plain
+from lab.core.text.typed_text import clean
 
 NEEDED = (
     "می\u200cخواهم",  # Persian: a zero-width non-joiner

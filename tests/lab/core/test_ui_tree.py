@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from tests.fuzzing_examples import examples
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.ui_tree import Bounds, UiTree
-from lab.core.whole_number import whole_number
+from lab.core.run.ui_tree import Bounds, UiTree
+from lab.core.values.whole_number import whole_number
 
 
 @pytest.mark.parametrize(("text", "number"), [("0", 0), ("7", 7), ("007", 7), ("9" * 18, 10**18 - 1)])

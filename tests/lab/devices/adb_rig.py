@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lab.core.step import Action, Point
-from lab.core.ui_tree import Node
-from lab.devices.adb import AdbPhone
-from lab.devices.adb_server import Server
+from lab.core.run.step import Action, Point
+from lab.core.run.ui_tree import Node
+from lab.devices.adb.adb import AdbPhone
+from lab.devices.adb.adb_server import Server
 from simulators.phone.served.scrcpy_options import stand_in
 from tests.simulators.phone.served import rig as rigs
 

@@ -6,8 +6,8 @@ import socket
 import threading
 from collections.abc import Callable
 
-from lab.devices.shell import Shell
-from lab.devices.socket_io import hang_up
+from lab.devices.adb.shell import Shell
+from lab.devices.adb.socket_io import hang_up
 
 
 def answering(answer: Callable[[str], bytes]) -> Shell:

@@ -14,9 +14,9 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from lab.core.step import Action, Point
-from lab.devices.adb_server import Server
-from lab.devices.scrcpy import DecodedFrame, Open, Scrcpy
+from lab.core.run.step import Action, Point
+from lab.devices.adb.adb_server import Server
+from lab.devices.scrcpy.scrcpy import DecodedFrame, Open, Scrcpy
 from simulators.phone.phone import Phone
 from simulators.phone.served.scrcpy_options import stand_in
 from tests.simulators.phone.served import rig as rigs

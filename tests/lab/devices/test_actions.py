@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.step import Action, ActionKind
-from lab.core.ui_tree import UiTree
-from lab.devices.actions import ActionRunner
-from lab.devices.dump import Dumper
+from lab.core.run.step import Action, ActionKind
+from lab.core.run.ui_tree import UiTree
+from lab.devices.adb.actions import ActionRunner
+from lab.devices.adb.dump import Dumper
 from lab.devices.videos import Videos
 from tests.lab.devices.answering import answering
 

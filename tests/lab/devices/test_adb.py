@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, ActionKind
 from lab.core.seams import Device, SupportsConnectionState
-from lab.core.step import Action, ActionKind
 from simulators.phone.served.commands.installed import ADB_KEYBOARD, PINYIN_KEYBOARD
 from simulators.phone.served.display import PREVIEW
 from tests.lab.devices.adb_rig import HARD, Attach, new_note, node, tap

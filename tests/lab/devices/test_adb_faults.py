@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action
 from lab.core.seams import Trouble
-from lab.core.step import Action
-from lab.devices.adb import AdbPhone
-from lab.devices.adb_server import Server
+from lab.devices.adb.adb import AdbPhone
+from lab.devices.adb.adb_server import Server
 from lab.devices.device_list import found
 from tests.lab.devices.adb_rig import Attach, server_of, tap
 from tests.simulators.phone.served.rig import AdbServer, Rig, over_adbs, until
@@ -217,7 +217,7 @@ def test_phones_are_found_with_what_they_say_of_themselves(rig: Rig, adb_environ
 def test_a_harness_of_another_phone_is_refused_before_it_is_touched(
     rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lab.core.task import Task
+    from lab.core.task.task import Task
     from lab.runs.spec import Spec, phone_of
     from tests.simulators.phone.served.rig import serving
 

@@ -13,10 +13,10 @@ import pytest
 from numpy.typing import NDArray
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action
 from lab.core.seams import Frame, Trouble
-from lab.core.step import Action
-from lab.devices.adb import AdbPhone
-from lab.devices.scrcpy_video import DecodedFrame, Scalers
+from lab.devices.adb.adb import AdbPhone
+from lab.devices.scrcpy.scrcpy_video import DecodedFrame, Scalers
 from lab.devices.stream import alike
 from tests.lab.devices.adb_rig import Attach, tap
 from tests.simulators.phone.served.rig import Rig, until

@@ -12,12 +12,12 @@ import pytest
 
 from lab.cli import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now
-from lab.core.step import Reply
-from lab.core.task import Actor
+from lab.core.run.step import Reply
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now
 from lab.runs.session import Session
-from lab.studies.play_session import Participation
-from lab.studies.played_runs import study_plays
+from lab.studies.playing.play_session import Participation
+from lab.studies.playing.played_runs import study_plays
 from store.store import Store
 from tests.crossed import soak
 from tests.plays import LUNCH, frozen, unit
@@ -29,8 +29,8 @@ HOME = "way_home"
 CUT_OFF = """
 import os, sys
 from pathlib import Path
-from lab.studies.play_session import Participation
-from lab.core.task import Actor
+from lab.studies.playing.play_session import Participation
+from lab.core.task.task import Actor
 from store.store import Store
 
 with Store.open(Path(sys.argv[1])) as store:

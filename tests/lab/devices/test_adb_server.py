@@ -11,9 +11,9 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
-from lab.devices.adb_server import Server, listed
-from lab.devices.adb_states import away, refusal
-from lab.devices.socket_io import hang_up
+from lab.devices.adb.adb_server import Server, listed
+from lab.devices.adb.adb_states import away, refusal
+from lab.devices.adb.socket_io import hang_up
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.trace import Acting, Ended, Paused
+from lab.core.run.trace import Acting, Ended, Paused
 from lab.runs.session import Session
 from lab.runs.spec import Spec, embedded
 from simulators import library

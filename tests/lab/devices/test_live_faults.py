@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import pytest
 
+from lab.core.run.step import Action, Proposed, Reply
+from lab.core.run.trace import PHONE, AnyEvent, Ended, Paused, Resumed, Step
 from lab.core.seams import Frame, Screen, TaskBrief
-from lab.core.step import Action, Proposed, Reply
-from lab.core.task import Actor, Task
-from lab.core.trace import PHONE, AnyEvent, Ended, Paused, Resumed, Step
-from lab.devices.adb import AdbPhone, Via
-from lab.devices.adb_server import Server
+from lab.core.task.task import Actor, Task
+from lab.devices.adb.adb import AdbPhone, Via
+from lab.devices.adb.adb_server import Server
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from store.store import Store

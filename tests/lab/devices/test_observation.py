@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from lab.core.password_redaction import typed_password
+from lab.core.redaction.password_redaction import typed_password
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Trouble
-from lab.core.step import Action
-from lab.core.ui_tree import Bounds, Node, UiTree
-from lab.devices.dump import Dumper
+from lab.devices.adb.dump import Dumper
+from lab.devices.adb.screencap import png_size
+from lab.devices.adb.system_state import SystemState
 from lab.devices.observation import ScreenObserver, consistent
 from lab.devices.screen_watch import ScreenWatch
-from lab.devices.screencap import png_size
-from lab.devices.system_state import SystemState
 from tests.lab.devices.answering import answering
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Point
 from lab.core.seams import Trouble
-from lab.core.step import Action, Point
-from lab.devices.scrcpy import Scrcpy, apps
-from lab.devices.shell import Shell
+from lab.devices.adb.shell import Shell
+from lab.devices.scrcpy.scrcpy import Scrcpy, apps
 from lab.devices.videos import Videos
 from tests.crossed import crossed, each_once
 from tests.lab.devices.scrcpy_rig import PATIENCE, Mirrored, Start, picture, psnr, until

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
-from lab.devices import scrcpy_codec
+from lab.devices.scrcpy import scrcpy_codec
 
 
 def hexed(text: str) -> bytes:

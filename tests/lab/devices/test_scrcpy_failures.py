@@ -13,9 +13,9 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
-from lab.devices import scrcpy_codec
-from lab.devices.scrcpy import Scrcpy
-from lab.devices.scrcpy_control import ControlSocket
+from lab.devices.scrcpy import scrcpy_codec
+from lab.devices.scrcpy.scrcpy import Scrcpy
+from lab.devices.scrcpy.scrcpy_control import ControlSocket
 from tests.lab.devices.scrcpy_rig import PATIENCE, Mirrored, Start, picture, threads, until
 
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from lab.core.run.step import Point
 from lab.core.seams import Trouble
-from lab.core.step import Point
-from lab.devices.scrcpy import ServerLog
-from lab.devices.scrcpy_apps import InstalledApp, listed
-from lab.devices.scrcpy_codec import speech
-from lab.devices.scrcpy_push import push
-from lab.devices.scrcpy_video import Decoder, VideoSocket
-from lab.devices.socket_io import Deadline
+from lab.devices.adb.socket_io import Deadline
+from lab.devices.scrcpy.scrcpy import ServerLog
+from lab.devices.scrcpy.scrcpy_apps import InstalledApp, listed
+from lab.devices.scrcpy.scrcpy_codec import speech
+from lab.devices.scrcpy.scrcpy_push import push
+from lab.devices.scrcpy.scrcpy_video import Decoder, VideoSocket
 from simulators.phone.served.scrcpy_encoder import CodedFrame, Encoder
 
 SIZE = (160, 320)

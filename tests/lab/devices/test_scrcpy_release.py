@@ -16,8 +16,8 @@ import pytest
 from lab.cli.devices import ServerFetched
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.devices import scrcpy_release
-from lab.devices.scrcpy_server import PINNED, cache, find
+from lab.devices.scrcpy import scrcpy_release
+from lab.devices.scrcpy.scrcpy_server import PINNED, cache, find
 from simulators.phone.served.scrcpy_options import stand_in
 
 JAR = stand_in("3.3.4")

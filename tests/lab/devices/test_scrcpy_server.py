@@ -12,8 +12,8 @@ import pytest
 
 from lab.cli.settings.doctor import _check_scrcpy
 from lab.core.errors import LabError
-from lab.devices.scrcpy_codec import speech
-from lab.devices.scrcpy_server import PINNED, cache, command, find, places, version_of
+from lab.devices.scrcpy.scrcpy_codec import speech
+from lab.devices.scrcpy.scrcpy_server import PINNED, cache, command, find, places, version_of
 from simulators.phone.served.scrcpy_options import stand_in
 
 Env = dict[str, str]

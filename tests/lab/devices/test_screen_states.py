@@ -14,10 +14,10 @@ import pytest
 from PIL import Image
 
 from lab.cli.main import main
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Paused, Resumed, Step
 from lab.core.seams import Screen, TaskBrief, Trouble
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Paused, Resumed, Step
+from lab.core.task.task import Actor, Task
 from lab.devices.screen_state import parsed
 from lab.runs.session import Session
 from lab.runs.spec import Spec
@@ -57,7 +57,7 @@ def test_a_phone_may_sleep_again_after_its_cable_was_pulled(rig: Rig, attach: At
 
 
 def test_a_phone_may_sleep_again_after_the_lab_was_killed(rig: Rig, adb_environment: AdbServer) -> None:
-    code = "import sys; from lab.devices.adb import AdbPhone; p = AdbPhone(sys.argv[1]); print(flush=True); input()"
+    code = "import sys; from lab.devices.adb.adb import AdbPhone; p = AdbPhone(sys.argv[1]); print(flush=True); input()"
     with Warm([code, rig.serial], main=CODE, env=adb_environment.environment, stdin=-1, stdout=-1) as lab:
         assert lab.stdout is not None
         assert lab.stdout.readline()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from lab.core.seams import Trouble
-from lab.devices import screencap
-from lab.devices.screencap import checked, parsed, png_size
+from lab.devices.adb import screencap
+from lab.devices.adb.screencap import checked, parsed, png_size
 from tests.lab.devices.answering import answering
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.core.step import Action, ActionKind, Direction
-from lab.core.ui_tree import Bounds, Node, UiTree
-from lab.devices.actions import Stroke, stroke
+from lab.core.run.step import Action, ActionKind, Direction
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.devices.adb.actions import Stroke, stroke
 
 SIZE = (1080, 2400)
 LIST, ROW = Bounds(0, 400, 1080, 2200), Bounds(0, 500, 1080, 800)

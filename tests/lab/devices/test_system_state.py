@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.devices.system_state import SystemState, read
+from lab.devices.adb.system_state import SystemState, read
 
 MARK = "hitlab:next"
 NEW = """2026-11-22T04:50:01+0100

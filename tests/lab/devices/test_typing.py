@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.devices.shell import line_of, quoted
-from lab.devices.text_input import Typist, commands, joined, pieces
+from lab.devices.adb.shell import line_of, quoted
+from lab.devices.adb.text_input import Typist, commands, joined, pieces
 from tests.fuzzing_examples import examples
 from tests.lab.devices.answering import answering
 

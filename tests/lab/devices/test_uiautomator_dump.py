@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.ui_tree import UiTree
-from lab.devices.dump import Dumper
+from lab.core.run.ui_tree import UiTree
+from lab.devices.adb.dump import Dumper
 from tests.lab.devices.answering import answering
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Usage
 from lab.core.seams import WaitCancelled
 from lab.core.settings import Settings, load
-from lab.core.step import Usage
 from lab.llm.client import Llm, Message, ModelAnswer, ModelTerms, NoModelAnswer, terms
 from tests.bounded import HANGING, ROOT, linux_only
 from tests.crossed import soak

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
 from lab.llm.client import Message, NoModelAnswer
 from tests.endpoint import Body, Pieces, Refused, Reply, Said, Silent, completion, events, in_turn, serving
 from tests.lab.llm.test_client import HELLO, KEY, ask, asking

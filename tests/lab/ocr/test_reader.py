@@ -18,8 +18,8 @@ import pytest
 from PIL import Image
 
 from lab.core.errors import LabError
-from lab.core.read_text import READ, ReadText, has_no_text, is_from_ocr
-from lab.core.ui_tree import Node, UiTree
+from lab.core.run.ui_tree import Node, UiTree
+from lab.core.text.read_text import READ, ReadText, has_no_text, is_from_ocr
 from lab.ocr import engine
 from lab.ocr.reader import IDLE, TextReader, cache_folder, forget
 from simulators.phone.fonts import font_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from lab.runs.incomplete_action import action_problem
 
 SIZE = (1080, 2400)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.step import Action, Point
+from lab.core.run.step import Action, Point
 from lab.runs import comparison as aligning
 from lab.runs.comparison import GAP, WHOLE, ComparableStep, Pair, align, comparable_step, differences, dissimilarity
 

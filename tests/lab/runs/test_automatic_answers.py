@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
-from lab.core.task import Actor
+from lab.core.run.run_records import Blob
+from lab.core.task.task import Actor
 from lab.llm.client import Llm, ModelTerms
 from lab.runs.automatic_answers import AutomaticAnswers
 from lab.runs.conversation_intake import Intake, NotAnswered

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from lab.core.task import Actor
-from lab.core.trace import Ended, Trace
+from lab.core.run.trace import Ended, Trace
+from lab.core.task.task import Actor
 from lab.runs.pass_rates import (
     BrokenRun,
     attempt_of,

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Paused, Resumed, Step, Trace
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Observation, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Paused, Resumed, Step, Trace
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Task
 from lab.runs.breakpoints import Breakpoints, parse
 from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Ended
+from lab.core.run.trace import Ended
+from lab.core.task.task import Actor, Persona, Task
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_list import conversations
 from lab.runs.conversation_run import close_conversation, give_reply, system_of
@@ -175,8 +175,8 @@ def test_the_list_has_what_waits_first_and_each_persons_own(store: Store) -> Non
 
 def test_an_answer_whose_step_was_lost_gets_it_with_the_next_question(intake: Intake, store: Store) -> None:
     """A program that was killed between the two leaves an answer; nothing of it is lost."""
-    from lab.core.ids_and_clock import now
-    from lab.core.trace import Answered
+    from lab.core.run.trace import Answered
+    from lab.core.values.ids_and_clock import now
 
     one = intake.receive(request("What?"))
     event = Answered(index=0, reply=reply_to(one.turn, "Noodles."), seq=2, at=now(), ms=1.0)

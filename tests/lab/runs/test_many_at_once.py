@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from lab.core.run.trace import AnyEvent, Ended, Started
 from lab.core.seams import Screen, Trouble
-from lab.core.task import Task
-from lab.core.trace import AnyEvent, Ended, Started
+from lab.core.task.task import Task
 from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
 from lab.runs.batch import Batch, BatchTerms
 from lab.runs.pass_rates import Attempt

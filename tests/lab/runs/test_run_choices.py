@@ -10,7 +10,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.last_choices import LastChoices, RunChoices, choices_file, last_choices, save_choices
 from lab.core.settings import Settings
-from lab.core.task import Task
+from lab.core.task.task import Task
 from lab.runs.run_choices import choices_of, fields_of, find_choice, model_needs, spec_of, value_of
 from simulators import library
 

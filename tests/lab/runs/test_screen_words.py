@@ -15,12 +15,12 @@ from lab.agents.elements import in_thousandths
 from lab.agents.model import ModelAgent
 from lab.cli import main
 from lab.core.errors import LabError
-from lab.core.read_text import line_contains
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Paused, Started, Step
+from lab.core.run.ui_tree import UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import Paused, Started, Step
-from lab.core.ui_tree import UiTree
+from lab.core.task.task import Actor, Task
+from lab.core.text.read_text import line_contains
 from lab.llm.client import Llm, ModelTerms
 from lab.ocr import engine
 from lab.ocr.reader import TextReader

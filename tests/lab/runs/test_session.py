@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.mailbox import Mailbox
+from lab.core.run.mailbox import Mailbox
+from lab.core.run.step import Action, Proposed, Question, Reply
+from lab.core.run.trace import Acting, AnyEvent, DeviceInfo, Ended, Paused, Resumed, Started, Step, fold
 from lab.core.seams import Screen, TaskBrief
 from lab.core.settings import UNNAMED
-from lab.core.step import Action, Proposed, Question, Reply
-from lab.core.task import Actor, Check, LogEntry, Persona, Task
-from lab.core.trace import Acting, AnyEvent, DeviceInfo, Ended, Paused, Resumed, Started, Step, fold
+from lab.core.task.task import Actor, Check, LogEntry, Persona, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec, brief_of, resume_spec
 from simulators.phone.phone import Phone

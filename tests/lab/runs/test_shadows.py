@@ -14,21 +14,21 @@ import pytest
 from lab.cli import main
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.shadow_answer import ShadowAnswer, current_answers
-from lab.core.step import Reply
-from lab.core.task import Actor
-from lab.core.trace import Started
+from lab.core.run.shadow_answer import ShadowAnswer, current_answers
+from lab.core.run.step import Reply
+from lab.core.run.trace import Started
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.llm.client import Llm
 from lab.runs.session import Session
 from lab.runs.shadows import ask_missing, shadow_questions
 from lab.runs.spec import Spec, resume_spec
-from lab.studies.play_session import Participation
-from lab.studies.played_runs import people_runs, spec_of
+from lab.studies.playing.play_session import Participation
+from lab.studies.playing.played_runs import people_runs, spec_of
 from simulators import library
-from store.kit_export import make_kit
-from store.kit_import import import_kit
-from store.merge import merge
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
+from store.copies.merge import merge
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, Silent, serving
 from tests.plays import COFFEE, LUNCH, frozen, play_to_end, unit

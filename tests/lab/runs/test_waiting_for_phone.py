@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import pytest
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Proposed, Reply
+from lab.core.run.trace import PHONE, Acting, AnyEvent, Ended, Paused, Resumed, Step, Trace
 from lab.core.seams import Frame, Screen, TaskBrief, Trouble, WaitCancelled
-from lab.core.step import Action, Proposed, Reply
-from lab.core.task import Actor, Task
-from lab.core.trace import PHONE, Acting, AnyEvent, Ended, Paused, Resumed, Step, Trace
+from lab.core.task.task import Actor, Task
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec

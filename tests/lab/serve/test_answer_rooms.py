@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
-from lab.core.ids_and_clock import now
-from lab.core.task import Actor
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now
 from lab.runs.conversation_intake import Intake
 from lab.runs.conversation_run import close_conversation
 from lab.serve.pages import CLOSE_CODES
 from lab.serve.server import LabServer
 from lab.studies.links import LinkRefused, check_link, enter_link, hashed, links_of, make_link, newest, revoke_link
 from simulators.users.endpoint.request_kinds import judge_rules
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.withdrawal import withdraw
 from tests.answering import request
 from tests.lab.serve.browser import Browser
 from tests.lab.serve.test_server import ANY, until

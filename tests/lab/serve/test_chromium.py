@@ -16,8 +16,8 @@ import pytest
 import pytest_asyncio
 from msgspec import structs
 
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Study, Unit
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study, Unit
 from lab.serve import progress_page
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import make_link, revoke_link

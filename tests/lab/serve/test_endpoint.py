@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from lab.core import limits
 from lab.core.errors import LabError
-from lab.core.task import Actor, Persona, Task
+from lab.core.run import limits
+from lab.core.task.task import Actor, Persona, Task
 from lab.runs.conversation_run import calls_of, close_conversation
 from lab.serve.endpoint_server import EndpointServer
 from simulators.users.endpoint.access import Access

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from lab.core import limits
 from lab.core.errors import LabError
+from lab.core.run import limits
 from lab.runs.conversation_run import calls_of
 from simulators.users.endpoint.request_fields import FIELDS, Api
 from store.store import Store

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.study import Study
+from lab.core.study.study import Study
 from lab.studies.links import (
     Link,
     LinkRefused,
@@ -91,9 +91,9 @@ def test_what_is_revoked_or_expired_opens_nothing(store: Store, study: Study) ->
 
 
 def test_a_link_into_a_study_that_is_archived_is_closed(store: Store, study: Study) -> None:
-    from lab.core.ids_and_clock import now, uuid7
-    from lab.core.label import Act
-    from lab.core.task import Actor
+    from lab.core.study.label import Act
+    from lab.core.task.task import Actor
+    from lab.core.values.ids_and_clock import now, uuid7
 
     made = make_link(store, study, "R1", by="boss").link
     check_link(store, study, made)

@@ -16,7 +16,7 @@ import aiohttp
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.study import Study
+from lab.core.study.study import Study
 from lab.serve import guard
 from lab.serve.allowance import Allowance
 from lab.serve.app_process import AppProcess

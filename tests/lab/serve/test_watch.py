@@ -14,10 +14,10 @@ import aiohttp
 import pytest
 
 from lab.cli.main import main
-from lab.core.study import Study, Unit
+from lab.core.study.study import Study, Unit
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import hashed, links_of, make_link, revoke_link
-from store.kit_export import make_kit
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.lab.serve.browser import Browser
 from tests.warm import shim

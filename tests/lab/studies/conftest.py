@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from lab.studies import judge_view
+from lab.studies.judging import judge_view
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -17,14 +17,14 @@ from annotators.validation.prediction_powered import corrected_estimate, labelle
 from annotators.validation.study_validation import judged_fields
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from lab.studies.active_dealing import QUEUED
-from lab.studies.study_data import load_study_data
-from store.kit_export import make_kit
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.planning.active_dealing import QUEUED
+from lab.studies.progress.study_data import load_study_data
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.crossed import soak
 from tests.studies import label, study

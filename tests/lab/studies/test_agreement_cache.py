@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from annotators.agreement.disputes import disputes, disputes_between
-from lab.core.agreement import IntervalTerms
-from lab.core.task import Actor
-from lab.studies.agreement_cache import last_agreements
-from lab.studies.study_data import load_study_data, study_agreements
+from lab.core.study.agreement import IntervalTerms
+from lab.core.task.task import Actor
+from lab.studies.progress.agreement_cache import last_agreements
+from lab.studies.progress.study_data import load_study_data, study_agreements
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.withdrawal import withdraw
 from tests.screens.agreement.sample_study import NOT, made, made_anew, units
 from tests.studies import label
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from lab.studies.paid_answers import AnswerRows
+from lab.studies.judging.paid_answers import AnswerRows
 
 
 def test_each_row_is_found_by_its_question_and_the_later_one_of_two() -> None:

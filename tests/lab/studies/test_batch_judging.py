@@ -14,14 +14,14 @@ from annotators.judging import picture_sheet
 from annotators.protocols import protocol
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.study import Study, Unit
+from lab.core.study.label import Label
+from lab.core.study.study import Study, Unit
 from lab.llm.batch import BatchApi
 from lab.llm.client import Llm, NoModelAnswer
-from lab.studies.batch_judging import BatchJudging
-from lab.studies.judge_questions import estimated
-from lab.studies.judge_terms import JudgeProgress, JudgingDone
-from lab.studies.judging import JudgingJob
+from lab.studies.judging.batch_judging import BatchJudging
+from lab.studies.judging.judge_questions import estimated
+from lab.studies.judging.judge_terms import JudgeProgress, JudgingDone
+from lab.studies.judging.judging import JudgingJob
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
 from tests.crossed import soak
@@ -231,9 +231,9 @@ def test_what_is_in_an_open_batch_is_not_asked_alone(
     command = ["judge", "trial", "--model", MODEL, "--db", str(store.database.path)]
     with batching(sheet_brain(says)) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
-        monkeypatch.setattr("lab.studies.batch_judging._PAUSE", 0.01)
+        monkeypatch.setattr("lab.studies.judging.batch_judging._PAUSE", 0.01)
         with monkeypatch.context() as broken:
-            broken.setattr("lab.studies.batch_judging.BatchJudging._taken", lambda *of: False)
+            broken.setattr("lab.studies.judging.batch_judging.BatchJudging._taken", lambda *of: False)
             assert main([*command, "--batch"]) == 1
         assert main(command) == 1
         assert "are in a batch at their provider (batch_0)" in capfd.readouterr().err
@@ -286,7 +286,7 @@ def test_results_that_were_half_taken_are_kept_once(
     store: Store, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with batching(sheet_brain(says)) as server:
-        monkeypatch.setattr("lab.studies.batch_judging._KEPT", 3)
+        monkeypatch.setattr("lab.studies.judging.batch_judging._KEPT", 3)
         with monkeypatch.context() as broken:
             broken.setattr(BatchJudging, "_note", _first_notes(BatchJudging._note))
             with pytest.raises(KeyboardInterrupt):
@@ -342,7 +342,7 @@ def test_the_budget_counts_answers_whose_cost_nobody_knows_as_they_were_expected
 def test_the_command_sends_batches_and_resumes(
     store: Store, study: Study, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lab.studies.batch_judging._PAUSE", 0.01)
+    monkeypatch.setattr("lab.studies.judging.batch_judging._PAUSE", 0.01)
     with batching(sheet_brain(says)) as server:
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
         monkeypatch.setenv("HITLAB_MODEL_STREAM", "true")

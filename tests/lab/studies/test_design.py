@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from lab.core import design_outline
 from lab.core.codec import convert, read_yaml
-from lab.core.design import Design, Section, design_items, drop_stale_evidence
 from lab.core.errors import LabError
-from lab.core.step import Action, Observation, Proposed, Question
-from lab.core.task import Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode, load_task
-from lab.core.trace import Step
-from lab.core.ui_tree import Bounds, Node, UiTree
-from lab.studies import design_editing
-from lab.studies.design_checks import problems
-from lab.studies.design_drafts import (
+from lab.core.run.step import Action, Observation, Proposed, Question
+from lab.core.run.trace import Step
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task import design_outline
+from lab.core.task.design import Design, Section, design_items, drop_stale_evidence
+from lab.core.task.task import Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode, load_task
+from lab.studies.designing import design_editing
+from lab.studies.designing.design_checks import problems
+from lab.studies.designing.design_drafts import (
     chained,
     first_draft_of,
     golden_design,
@@ -30,8 +30,8 @@ from lab.studies.design_drafts import (
     unit_of,
     visits,
 )
-from lab.studies.design_files import as_yaml, read_parts
-from lab.studies.design_graph import draw_graph
+from lab.studies.designing.design_files import as_yaml, read_parts
+from lab.studies.designing.design_graph import draw_graph
 from simulators import library
 from tests.fuzzing_examples import examples
 

@@ -13,13 +13,13 @@ import pytest
 from annotators.protocols import protocol
 from annotators.units.outcomes import TIMEOUT
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.study import Gold, Study, Unit
+from lab.core.study.label import Label
+from lab.core.study.study import Gold, Study, Unit
 from lab.llm.client import Llm, ModelTerms
-from lab.studies.judge_job import job_of
-from lab.studies.judge_questions import estimated, shown_question
-from lab.studies.judge_terms import JudgeTerms
-from lab.studies.rule_answers import answer_by_rule
+from lab.studies.judging.judge_job import job_of
+from lab.studies.judging.judge_questions import estimated, shown_question
+from lab.studies.judging.judge_terms import JudgeTerms
+from lab.studies.rating.rule_answers import answer_by_rule
 from store.store import Store
 from tests.endpoint import Request, Said, serving
 from tests.judges import MODEL, check_nothing_hidden, judged

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.memgui.irr_table import sections
-from lab.core.study import Study, Target, Unit
-from lab.core.task import Task
-from lab.studies.study_data import load_study_data
+from lab.core.study.study import Study, Target, Unit
+from lab.core.task.task import Task
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.endpoint import Request, Said, serving
 from tests.judges import MODEL, asked_of, check_nothing_hidden, judged

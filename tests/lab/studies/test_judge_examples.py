@@ -10,10 +10,10 @@ import pytest
 
 from annotators.protocols import protocol
 from annotators.units.runs import nodes_of
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.study import Target, Unit
-from lab.core.task import Actor, Task, Tdg, TdgNode
+from lab.core.study.label import Act
+from lab.core.study.study import Target, Unit
+from lab.core.task.task import Actor, Task, Tdg, TdgNode
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.endpoint import Said, serving
 from tests.judges import judged

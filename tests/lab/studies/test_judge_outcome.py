@@ -13,15 +13,15 @@ from msgspec.structs import replace
 from annotators.protocols import protocol
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.run_records import Imported
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from lab.core.trace import Ended
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Ended
+from lab.core.study.label import Act
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.runs.descriptions import status_words
-from lab.studies.batch_judging import BatchJudging
-from lab.studies.judge_questions import estimated, shown_question
+from lab.studies.judging.batch_judging import BatchJudging
+from lab.studies.judging.judge_questions import estimated, shown_question
 from store.store import Store
 from tests.batch_endpoint import batching
 from tests.endpoint import Request, Said, serving

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Study
-from lab.studies.batch_judging import BatchJudging
-from lab.studies.judge_terms import JudgingDone
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.judging.batch_judging import BatchJudging
+from lab.studies.judging.judge_terms import JudgingDone
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
 from tests.endpoint import Refused, Reply, Request, Said, Whole, in_turn, serving

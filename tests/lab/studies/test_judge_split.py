@@ -12,18 +12,18 @@ from msgspec.structs import replace
 
 from annotators.validation.study_split import draw_split, extend_split
 from lab.cli.main import main
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.run_records import Imported
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from lab.core.trace import Started
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Started
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from lab.llm.client import Llm, ModelTerms
-from lab.studies.judge_job import job_of
-from lab.studies.judge_terms import JudgeTerms
-from lab.studies.judging import JudgingJob
-from lab.studies.study_split import SPLIT, keep_split, split_of
+from lab.studies.judging.judge_job import job_of
+from lab.studies.judging.judge_terms import JudgeTerms
+from lab.studies.judging.judging import JudgingJob
+from lab.studies.planning.study_split import SPLIT, keep_split, split_of
 from store.store import Store
 from tests.endpoint import ModelServer, serving
 from tests.judges import sheet_brain

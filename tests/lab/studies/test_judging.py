@@ -20,19 +20,19 @@ from annotators.judging.sheet_prompt import steps_with_pictures
 from annotators.validation.study_validation import judged_fields
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.label import Label
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Study, Unit, UnitText
+from lab.core.study.label import Label
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Assignment, Study, Unit, UnitText
 from lab.llm.client import Llm, ModelTerms
-from lab.studies.judge_job import job_of
-from lab.studies.judge_questions import estimated, shown_question
-from lab.studies.judge_terms import JudgeTerms, JudgingDone
-from lab.studies.judge_view import scaled_down
-from lab.studies.judging import JudgeLabels, JudgingJob
-from lab.studies.study_data import load_study_data
+from lab.studies.judging.judge_job import job_of
+from lab.studies.judging.judge_questions import estimated, shown_question
+from lab.studies.judging.judge_terms import JudgeTerms, JudgingDone
+from lab.studies.judging.judge_view import scaled_down
+from lab.studies.judging.judging import JudgeLabels, JudgingJob
+from lab.studies.progress.study_data import load_study_data
 from simulators.phone.phone import Phone
-from store.kit_export import make_kit
-from store.process_lock import process_lock
+from store.copies.kit_export import make_kit
+from store.file.process_lock import process_lock
 from store.store import Store
 from tests import plays
 from tests.bounded import HANGING

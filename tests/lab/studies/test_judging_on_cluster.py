@@ -18,11 +18,11 @@ import pytest
 from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.seams import WaitCancelled
-from lab.core.study import Study
+from lab.core.study.study import Study
 from lab.llm.client import Llm, Message, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, _groups, cluster_address, worker_answer
 from lab.llm.executor import ModelQuestion, ended
-from lab.studies.judge_terms import JudgingDone
+from lab.studies.judging.judge_terms import JudgingDone
 from store.store import Store
 from tests.clusters import QUIET, ROOT, LocalWorkers, local_workers
 from tests.crossed import soak

@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 
 from annotators.protocols import protocol
-from lab.core.label import Label
-from lab.core.study import Study, Unit
-from lab.studies.judge_terms import JudgingDone
+from lab.core.study.label import Label
+from lab.core.study.study import Study, Unit
+from lab.studies.judging.judge_terms import JudgingDone
 from store.store import Store
 from tests.endpoint import ModelServer, Request, Said, serving
 from tests.judges import begun

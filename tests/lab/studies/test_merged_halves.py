@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from lab.cli.main import main
-from lab.core.label import Act
-from lab.core.study import Unit
-from lab.core.task import Actor
-from store.merge import merge_into
+from lab.core.study.label import Act
+from lab.core.study.study import Unit
+from lab.core.task.task import Actor
+from store.copies.merge import merge_into
 from store.store import Store
 from tests.studies import R1, R2, frozen, label, unit
 

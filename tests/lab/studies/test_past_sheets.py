@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.core.ids_and_clock import uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Study, Unit, UnitText
-from lab.core.task import Actor, Task
-from lab.studies.past_sheets import PastSheet, past_sheets, sheets_with
-from store.kit_export import make_kit
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Assignment, Study, Unit, UnitText
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import uuid7
+from lab.studies.rating.past_sheets import PastSheet, past_sheets, sheets_with
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.blind import RUN, planted
 from tests.blind import found as painted_words

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from annotators.consent import consent_text, text_sha
 from lab.cli import main
 from lab.core.errors import LabError
-from lab.core.rating_sheet import current_labels
-from lab.core.study import Play, Study, Unit
-from lab.core.task import Actor, Task
-from lab.core.trace import Asked, DeviceInfo, Ended, Started
-from lab.studies.play_session import Participation, PlayPosition
-from lab.studies.played_runs import SCRIPT, claim, claimed_run, study_plays
-from lab.studies.rating_session import RatingSession
+from lab.core.run.trace import Asked, DeviceInfo, Ended, Started
+from lab.core.study.rating_sheet import current_labels
+from lab.core.study.study import Play, Study, Unit
+from lab.core.task.task import Actor, Task
+from lab.studies.playing.play_session import Participation, PlayPosition
+from lab.studies.playing.played_runs import SCRIPT, claim, claimed_run, study_plays
+from lab.studies.rating.rating_session import RatingSession
 from store.store import Store
 from tests.endpoint import Request, Said, serving
 from tests.plays import COFFEE, LUNCH, frozen, unit
@@ -219,7 +219,7 @@ def test_what_a_script_and_a_model_play_is_played_once(
 def test_a_script_that_was_cut_off_is_gone_on_with(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     study = mixed(store)
     run = claim(store, study, SCRIPT, f"{LUNCH}-script")
-    from lab.studies.played_runs import session_of
+    from lab.studies.playing.played_runs import session_of
 
     play = unit(LUNCH).play
     assert play is not None

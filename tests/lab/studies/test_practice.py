@@ -12,16 +12,16 @@ from annotators.introductions import introduction_lines
 from annotators.protocol import check_protocol
 from annotators.protocols import names, protocol, protocols
 from lab.core.errors import LabError
-from lab.core.label import INTRODUCTION_ACTS
-from lab.core.practice import Practice, PracticeAnswer, PracticeRun
-from lab.core.protocol import Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Gold, Unit
-from lab.core.task import Actor
-from lab.studies.introduction import Introduction
-from lab.studies.practice import build_item, check_practice, practice_item
-from lab.studies.practice_sheet import PracticeSheet
-from lab.studies.rating_session import RatingSession
+from lab.core.study.label import INTRODUCTION_ACTS
+from lab.core.study.protocol import Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Gold, Unit
+from lab.core.task.practice import Practice, PracticeAnswer, PracticeRun
+from lab.core.task.task import Actor
+from lab.studies.rating.introduction import Introduction
+from lab.studies.rating.practice import build_item, check_practice, practice_item
+from lab.studies.rating.practice_sheet import PracticeSheet
+from lab.studies.rating.rating_session import RatingSession
 from simulators import library
 from store.store import Store
 from tests.screens.annotate.sample_studies import studied

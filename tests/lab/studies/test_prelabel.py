@@ -16,17 +16,17 @@ from annotators.validation.anchoring import anchoring
 from annotators.validation.study_validation import judged_fields
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.report import Number
-from lab.core.study import Study, Unit
-from lab.core.study_progress import Share
-from lab.core.task import Actor
-from lab.studies.rating_session import RatingSession
-from lab.studies.study_data import load_study_data
-from lab.studies.study_progress import ProgressReader
-from store.kit_export import make_kit
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.report import Number
+from lab.core.study.study import Study, Unit
+from lab.core.study.study_progress import Share
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.progress.study_data import load_study_data
+from lab.studies.progress.study_progress import ProgressReader
+from lab.studies.rating.rating_session import RatingSession
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.studies import label, study
 

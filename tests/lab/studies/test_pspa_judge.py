@@ -13,10 +13,10 @@ import pytest
 from annotators.agreement.fields import derived_numbers, ratings_of
 from annotators.protocols import protocol
 from annotators.units.runs import nodes_of
-from lab.core.label import Label
-from lab.core.study import Study, Unit
-from lab.core.task import Task, Tdg, TdgNode
-from lab.studies.study_data import load_study_data
+from lab.core.study.label import Label
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Task, Tdg, TdgNode
+from lab.studies.progress.study_data import load_study_data
 from store.store import Store
 from tests.endpoint import Request, Said, serving
 from tests.judges import MODEL, check_nothing_hidden, judged, sheet_brain

@@ -11,11 +11,11 @@ import pytest
 from annotators.adjudication import adjudication_queue
 from annotators.raters import raters_of
 from lab.core.errors import LabError
-from lab.core.study import Gold, Study, Unit
-from lab.core.study_progress import NOTHING, RaterProgress, Share, StudyProgress
-from lab.studies.study_data import load_study_data
-from lab.studies.study_progress import ProgressReader, check_whole, running_studies
-from store.kit_export import make_kit
+from lab.core.study.study import Gold, Study, Unit
+from lab.core.study.study_progress import NOTHING, RaterProgress, Share, StudyProgress
+from lab.studies.progress.study_data import load_study_data
+from lab.studies.progress.study_progress import ProgressReader, check_whole, running_studies
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.watched import DAY, HOUR, answered, begun, did, handed_in, moment, units, when
 
@@ -247,8 +247,8 @@ def test_what_was_erased_is_not_told_again(store: Store) -> None:
         handed_in(store, study, rater, "u0", 10)
     reader = ProgressReader(store)
     assert person(reader.read(study, moment(20)), "R2").done == 1
-    from lab.core.task import Actor
-    from store.withdrawal import withdraw
+    from lab.core.task.task import Actor
+    from store.erasing.withdrawal import withdraw
 
     withdraw(store, "R2", Actor("human", "boss"))
     after = reader.read(study, moment(20))

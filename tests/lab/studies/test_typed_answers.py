@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.protocol import Field
-from lab.studies.typed_answers import typed_value
+from lab.core.study.protocol import Field
+from lab.studies.rating.typed_answers import typed_value
 
 LONG = "9" * 5000
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.ids_and_clock import uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Protocol
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Play, Study, Unit
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.studies.work_times import RHYTHM, Answers, Records, WorkTimes, work_times
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import AnyEvent, Ended, Started, Step
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.study import Play, Study, Unit
+from lab.core.task.task import Actor, Task
+from lab.core.values.ids_and_clock import uuid7
+from lab.studies.rating.work_times import RHYTHM, Answers, Records, WorkTimes, work_times
 from store.store import Store
 from tests.studies import frozen
 from tests.watched import DAY, HOUR, answered, begun, did, handed_in, moment, when

@@ -11,16 +11,16 @@ from msgspec.structs import replace
 from textual.binding import Binding
 
 from annotators.protocols import protocol
-from lab.core.adjudication import Settlement
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import FieldReference
 from lab.core.settings import Settings
-from lab.core.study import Study, Target, Unit, UnitText
-from lab.core.task import Actor
-from lab.studies.adjudication import AdjudicationSession
+from lab.core.study.adjudication import Settlement
+from lab.core.study.label import Act
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study, Target, Unit, UnitText
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.settling.adjudication import AdjudicationSession
 from screens.adjudicate.adjudicate import AdjudicateScreen
 from screens.adjudicate.keys import ADJUDICATE_KEYS, SETTLE_KEYS
 from screens.adjudicate.settlement_pane import SettlementPane

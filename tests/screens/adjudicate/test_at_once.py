@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.core.adjudication import SignedSettlement
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
-from lab.studies.adjudication import AdjudicationSession
-from lab.studies.batch_settlement import BatchScope, batch_of, settle_batch
-from lab.studies.study_data import load_study_data
+from lab.core.study.adjudication import SignedSettlement
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.studies.progress.study_data import load_study_data
+from lab.studies.settling.adjudication import AdjudicationSession
+from lab.studies.settling.batch_settlement import BatchScope, batch_of, settle_batch
 from screens.app import LabApp
 from screens.dialogs import AskScreen
 from store.store import Store

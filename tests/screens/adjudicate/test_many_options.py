@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Unit
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Unit
 from store.store import Store
 from tests.modes import PROTOCOL
 from tests.rated import rated

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Study, Target, Unit
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Study, Target, Unit
 from store.store import Store
 from tests.rated import Answer, rated
 from tests.sample_files import SampleFiles

@@ -10,9 +10,9 @@ import pytest
 from textual.binding import Binding
 from textual.widgets import Input
 
-import lab.studies.study_data
+import lab.studies.progress.study_data
 from lab.core.settings import Settings
-from lab.core.task import Actor
+from lab.core.task.task import Actor
 from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
 from screens.home.home import HomeScreen
@@ -276,13 +276,13 @@ async def test_what_was_computed_last_stands_at_once_while_newer_answers_are_cou
     async with first.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(first))
     hand_in(store, study, "R3", "u5")
-    let, agreed = threading.Event(), lab.studies.study_data.study_agreements
+    let, agreed = threading.Event(), lab.studies.progress.study_data.study_agreements
 
     def held(*of: Any) -> Any:
         let.wait(180)
         return agreed(*of)
 
-    monkeypatch.setattr(lab.studies.study_data, "study_agreements", held)
+    monkeypatch.setattr(lab.studies.progress.study_data, "study_agreements", held)
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         try:
@@ -301,8 +301,10 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = made(store)
-    let, agreed = threading.Event(), lab.studies.study_data.study_agreements
-    monkeypatch.setattr(lab.studies.study_data, "study_agreements", lambda *of: (let.wait(180), agreed(*of))[1])
+    let, agreed = threading.Event(), lab.studies.progress.study_data.study_agreements
+    monkeypatch.setattr(
+        lab.studies.progress.study_data, "study_agreements", lambda *of: (let.wait(180), agreed(*of))[1]
+    )
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         try:
@@ -434,14 +436,14 @@ async def test_another_study_takes_the_place_of_the_one_before(
 async def test_answers_are_read_once_for_all_that_is_made_of_them(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study, gathered = made(store), lab.studies.study_data.load_study_data
+    study, gathered = made(store), lab.studies.progress.study_data.load_study_data
     reads: list[str] = []
 
     def read(*of: Any) -> Any:
         reads.append(of[1].id)
         return gathered(*of)
 
-    monkeypatch.setattr(lab.studies.study_data, "load_study_data", read)
+    monkeypatch.setattr(lab.studies.progress.study_data, "load_study_data", read)
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))

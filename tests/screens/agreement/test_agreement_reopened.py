@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from lab.core.agreement import IntervalTerms
-from lab.core.study import Study
-from lab.core.task import Actor
-from lab.studies.agreement_cache import cached_overview, last_agreements, last_overview, stored_overview
-from lab.studies.study_data import load_study_data, study_agreements
+from lab.core.study.agreement import IntervalTerms
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.studies.progress.agreement_cache import cached_overview, last_agreements, last_overview, stored_overview
+from lab.studies.progress.study_data import load_study_data, study_agreements
 from screens.agreement import charts
-from store.agreement_labels import AgreementLabels
+from store.erasing.withdrawal import withdraw
 from store.store import Store
-from store.withdrawal import withdraw
+from store.studies.agreement_labels import AgreementLabels
 from tests.rated import hand_in
 from tests.screens.agreement.sample_study import JUDGE, NOT, made, units
 from tests.screens.agreement.test_agreement import opened, ready, room

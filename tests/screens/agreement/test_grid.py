@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.app import App, ComposeResult
 
-from lab.core.report import Grid
+from lab.core.study.report import Grid
 from screens.agreement.grid import ConfusionGrid
 
 TWO = Grid("g", "All pairs", ("completed", "not_completed"), ("completed", "not_completed"), ((823, 40), (36, 312)))

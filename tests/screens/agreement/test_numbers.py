@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.agreement import Agreement
+from lab.core.study.agreement import Agreement
 from lab.runs.descriptions import short_id
 from screens.agreement import rows, words
 from screens.agreement.rows import NumberFilter

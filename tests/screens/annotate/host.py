@@ -10,12 +10,12 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
-from lab.core.protocol import Field, Option, Protocol, Show, UnitKind
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Started
 from lab.core.settings import Settings
-from lab.core.study import Study, Unit
-from lab.core.task import Actor, LogEntry, Persona
-from lab.core.trace import Started
+from lab.core.study.protocol import Field, Option, Protocol, Show, UnitKind
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor, LogEntry, Persona
 from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
 from screens.mirror.terminal_graphics import CHARACTERS

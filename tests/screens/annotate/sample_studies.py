@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.core.protocol import Field, Option, Protocol
 from lab.core.settings import Settings
-from lab.core.study import Assignment, Study, Target, Unit, sample_sha
-from lab.studies.rating_session import RatingSession
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.study import Assignment, Study, Target, Unit, sample_sha
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.annotate import AnnotateScreen
 from screens.annotate.sheet import SheetPane
 from screens.annotate.unit_pane import UnitPane

@@ -12,16 +12,16 @@ from textual.widgets import Markdown
 
 from annotators.protocols import protocol
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind
-from lab.core.protocol import Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
 from lab.core.settings import Settings
-from lab.core.study import Gold, Study, Unit
-from lab.core.task import Actor
-from lab.studies.rating_pace import Pace
-from lab.studies.rating_session import RatingSession
+from lab.core.study.label import Act, ActKind
+from lab.core.study.protocol import Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Gold, Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.rating.rating_pace import Pace
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.annotate import AnnotateScreen
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.keys import ROOM_KEYS, SHEET_KEYS
@@ -30,8 +30,8 @@ from screens.annotate.study_list import DealtStudies
 from screens.app import LabApp
 from screens.home.studies import StudyTable
 from screens.navigation import Opening
-from store.labels import Labels
 from store.store import Store
+from store.studies.labels import Labels
 from tests import studied_runs
 from tests.screens.annotate.sample_studies import (
     NODES,

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from lab.core.codec import encode
-from lab.core.study import Unit, UnitText
-from lab.core.task import Criterion, GoldenStep, Rubric, Task
-from lab.core.trace import AnyEvent
-from lab.studies.blinded_runs import Blinded
+from lab.core.run.trace import AnyEvent
+from lab.core.study.study import Unit, UnitText
+from lab.core.task.task import Criterion, GoldenStep, Rubric, Task
+from lab.studies.rating.blinded_runs import Blinded
 from screens.annotate.unit_pane import Evidence, UnitPane
 from screens.mirror.mirror import Mirror
 from screens.mirror.terminal_graphics import TerminalGraphics
 from screens.picture_window import PictureWindow
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.screens.annotate.host import AGENT, ALL, FACT, MINIMAL, OTHER, Host, laid, lunch, study
 from tests.screens.resting import rests

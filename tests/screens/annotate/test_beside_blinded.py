@@ -6,9 +6,9 @@ import pytest
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.study import Unit
-from lab.core.trace import Ended, Step
-from lab.studies.blinded_runs import Blinded, RaterReel
+from lab.core.run.trace import Ended, Step
+from lab.core.study.study import Unit
+from lab.studies.rating.blinded_runs import Blinded, RaterReel
 from store.store import Store
 from tests.screens.annotate.host import AGENT, ALL, FACT, MINIMAL, OTHER, lunch, study
 from tests.screens.runs import WHOLE, bare_run

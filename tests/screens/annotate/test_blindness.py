@@ -14,17 +14,17 @@ from rich.console import Console
 from textual.pilot import Pilot
 
 from annotators.protocols import protocols
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.protocol import Protocol, Show
 from lab.core.settings import Settings
-from lab.core.study import Gold, Study, Target, Unit, UnitText
-from lab.core.task import Actor
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Protocol, Show
+from lab.core.study.study import Gold, Study, Target, Unit, UnitText
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
 from screens.crash import Crash
 from screens.navigation import Opening
-from store.kit_export import make_kit
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.blind import SHOWS, Planted, found, planted
 from tests.crossed import IN_SOAK, crossed

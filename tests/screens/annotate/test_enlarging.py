@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from textual import events
 
-from lab.core.protocol import Protocol
-from lab.core.study import Unit
+from lab.core.study.protocol import Protocol
+from lab.core.study.study import Unit
 from screens.annotate.unit_pane import UnitPane
 from screens.replay.phone_pane import StillPhone
 from store.store import Store

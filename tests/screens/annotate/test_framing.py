@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.step import Observation
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.step import Observation
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from screens.annotate.phone_pane import RegionFrame, first_frame
 
 SIZE = (1000, 2000)

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 from textual.app import App
 
-from lab.core.guideline import clause_of, clauses
-from lab.core.protocol import Field, Option, Protocol
+from lab.core.study.guideline import clause_of, clauses
+from lab.core.study.protocol import Field, Option, Protocol
 from screens.annotate.guide import GuideScreen, guide_of
 from tests.screens.runs import HOSTILE, painted
 

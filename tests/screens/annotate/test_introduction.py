@@ -10,11 +10,11 @@ from textual.pilot import Pilot
 
 from annotators.introductions import introduction_lines
 from annotators.protocols import protocol
-from lab.core.study import Study, Unit
-from lab.studies.practice import build_item
+from lab.core.study.study import Study, Unit
+from lab.studies.rating.practice import build_item
 from screens.app import LabApp
-from store.kit_export import make_kit
-from store.kit_import import import_kit
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
 from store.store import Store
 from tests.crossed import crossed, spread
 from tests.screens.annotate.sample_studies import rating, ready, room, studied

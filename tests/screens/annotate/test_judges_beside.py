@@ -9,14 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act
-from lab.core.study import Assignment, Study, Unit
-from lab.core.task import Actor
-from lab.studies.judges_beside import judges_beside
-from lab.studies.label_import import Rater, RowImport
-from lab.studies.label_rows import LabelRow, NumberedRow
-from lab.studies.rating_session import RatingSession
+from lab.core.study.label import Act
+from lab.core.study.study import Assignment, Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.judging.judges_beside import judges_beside
+from lab.studies.rating.rating_session import RatingSession
+from lab.studies.settling.label_import import Rater, RowImport
+from lab.studies.settling.label_rows import LabelRow, NumberedRow
 from screens.app import LabApp
 from store.store import Store
 from tests.screens.annotate.sample_studies import STARS, one_field, ready, room, studied

@@ -10,11 +10,11 @@ import pytest
 from textual import events
 
 from annotators.protocols import protocol, protocols
-from lab.core.protocol import Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Study, Target, Unit, UnitText
-from lab.studies.scale_entry import factor, largest_number
-from lab.studies.sheet_items import AnswerChoice, SheetItem, way_of
+from lab.core.study.protocol import Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study, Target, Unit, UnitText
+from lab.studies.rating.scale_entry import factor, largest_number
+from lab.studies.rating.sheet_items import AnswerChoice, SheetItem, way_of
 from screens.annotate.menu import Menu
 from screens.app import LabApp
 from store.store import Store

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from lab.core.study import Unit
-from store.kit_export import make_kit
-from store.kit_import import import_kit
+from lab.core.study.study import Unit
+from store.copies.kit_export import make_kit
+from store.copies.kit_import import import_kit
 from store.store import Store
 from tests.screens.annotate.sample_studies import STARS, one_field, rating, ready, studied
 from tests.screens.resting import press

@@ -8,10 +8,10 @@ import pytest
 
 from annotators.protocols import protocol
 from annotators.units import units_for
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import MISSING
-from lab.core.sheet_words import ENGLISH, WORDS_BY_LOCALE
-from lab.core.study import Unit, UnitText
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import MISSING
+from lab.core.study.sheet_words import ENGLISH, WORDS_BY_LOCALE
+from lab.core.study.study import Unit, UnitText
 from screens.annotate.guide import guide_of
 from store.store import Store
 from tests.screens.annotate.sample_studies import nodes, ready, studied

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Unit
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Unit
 from store.store import Store
 from tests.crossed import crossed, spread
 from tests.modes import MODES, PROTOCOL

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, ActKind
-from lab.core.study import Assignment, Unit
-from lab.studies.rating_session import RatingSession
+from lab.core.study.label import Act, ActKind
+from lab.core.study.study import Assignment, Unit
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.annotate import AnnotateScreen
 from store.store import Store
 from tests.screens.annotate.sample_studies import STARS, one_field, rating, ready, studied

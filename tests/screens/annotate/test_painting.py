@@ -9,7 +9,7 @@ import pytest
 from rich.segment import Segment
 from textual.widget import Widget
 
-from lab.core.study import Unit
+from lab.core.study.study import Unit
 from screens.annotate.rows import SheetItems
 from screens.app import LabApp
 from screens.widgets.footer import Footer

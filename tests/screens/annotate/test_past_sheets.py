@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import replace
 
-from lab.core.ids_and_clock import uuid7
-from lab.core.label import Act
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Study, Unit
-from lab.core.task import Actor
+from lab.core.study.label import Act
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study, Unit
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import uuid7
 from screens.annotate.past_sheets import PastSheetsScreen
 from screens.app import LabApp
 from store.store import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.study import Study, Unit, UnitText
+from lab.core.study.study import Study, Unit, UnitText
 from screens.annotate.unit_plan import columns_of, titled_runs
 
 GIVEN = (UnitText("Question", "Which colour?"), UnitText("Reply", "Blue."), UnitText("Profile", "likes: blue"))

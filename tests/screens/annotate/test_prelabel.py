@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.study import Assignment, Study, Unit, sample_sha
-from lab.core.task import Actor
+from lab.core.study.label import Act, Label
+from lab.core.study.study import Assignment, Study, Unit, sample_sha
+from lab.core.task.task import Actor
+from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed
 from tests.screens.annotate.sample_studies import NODES, nodes, ready, session, sheet

@@ -10,13 +10,13 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.protocols import protocol as built_in
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.run_records import Imported
-from lab.core.study import Study, Target, Unit, UnitText
-from lab.core.task import Actor
-from lab.core.trace import Started
-from lab.studies.rating_session import RatingSession
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Started
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study, Target, Unit, UnitText
+from lab.core.task.task import Actor
+from lab.studies.rating.rating_session import RatingSession
 from screens.app import LabApp
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed, soak

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from lab.core.ids_and_clock import now, uuid7
-from lab.core.label import Act, Label
-from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import FieldReference
 from lab.core.settings import Settings
-from lab.core.study import Study, Unit
-from lab.studies.rating_session import RatingSession
+from lab.core.study.label import Act, Label
+from lab.core.study.protocol import Field, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Study, Unit
+from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.menu import Menu
 from screens.app import LabApp
 from screens.home.studies import StudyTable
-from store.labels import insert_label
 from store.store import Store
+from store.studies.labels import insert_label
 from tests.screens.annotate.sample_studies import (
     NODES,
     STARS,

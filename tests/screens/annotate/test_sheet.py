@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 from textual import events
 
-from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference
-from lab.core.study import Target, Unit
+from lab.core.study.protocol import Field, Option, Protocol
+from lab.core.study.rating_sheet import FieldReference
+from lab.core.study.study import Target, Unit
 from screens.annotate.unit_pane import UnitPane
 from store.store import Store
 from tests.screens.annotate.sample_studies import (
@@ -704,9 +704,9 @@ async def test_the_mouse_does_what_keys_do(run: Store, shared_apps: SharedApps, 
 async def test_a_lock_meanwhile_is_said_inline_and_changes_nothing(
     run: Store, shared_apps: SharedApps, until: Until
 ) -> None:
-    from lab.core.ids_and_clock import now, uuid7
-    from lab.core.label import Act
-    from lab.core.task import Actor
+    from lab.core.study.label import Act
+    from lab.core.task.task import Actor
+    from lab.core.values.ids_and_clock import now, uuid7
 
     study = studied(run, NODES, [unit()])
     app = shared_apps.rating(run, study)

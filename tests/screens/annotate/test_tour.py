@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
-from lab.core.label import Label
-from lab.core.study import Study
+from lab.core.study.label import Label
+from lab.core.study.study import Study
 from store.store import Store
 from tests.lab.programs import program
 from tests.screens.annotate.terminal import ENTER, ESC, RIGHT, Terminal, opened

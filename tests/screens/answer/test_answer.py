@@ -14,11 +14,11 @@ from textual import events
 from textual.pilot import Pilot
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob
+from lab.core.run.run_records import Blob
+from lab.core.run.step import Reply
+from lab.core.run.trace import Trace
 from lab.core.settings import Settings
-from lab.core.step import Reply
-from lab.core.task import Actor
-from lab.core.trace import Trace
+from lab.core.task.task import Actor
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import close_conversation, give_reply

@@ -11,13 +11,13 @@ import pytest
 from textual import events
 from textual.binding import Binding
 
-from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.settings import Settings
-from lab.core.task import Actor, InformationUnit, Task, TdgNode, load_task
+from lab.core.task.design import Design, first_draft, next_revision, subject_of
+from lab.core.task.task import Actor, InformationUnit, Task, TdgNode, load_task
 from lab.runs.session import Session
 from lab.runs.spec import Spec
-from lab.studies.design_drafts import chained, task_design
-from lab.studies.design_files import as_yaml
+from lab.studies.designing.design_drafts import chained, task_design
+from lab.studies.designing.design_files import as_yaml
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.author.design_view import Steps
@@ -27,7 +27,7 @@ from screens.dialogs import AskScreen
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from simulators import library
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.crossed import crossed, soak, spread
 from tests.screens.resting import burst, press, rests

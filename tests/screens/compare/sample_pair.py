@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lab.core.run_records import Blob, Imported, number_events
-from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Source, Started, Step
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed, Question, Reply, Usage
+from lab.core.run.trace import AnyEvent, Ended, Source, Started, Step
+from lab.core.task.task import Actor, Task
 from tests.screens.runs import HOSTILE, PERSON, SIZE, drawn, tree_of
 
 ONE, OTHER, THIRD = "c1", "c2", "c3"

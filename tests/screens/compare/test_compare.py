@@ -9,11 +9,11 @@ import pytest
 from msgspec import structs
 from textual.binding import Binding
 
-from lab.core.run_records import Imported, number_events
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Ended, Started, Step
 from lab.core.settings import Settings
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started, Step
+from lab.core.task.task import Actor, Task
 from lab.runs.comparison import compare, sign_of
 from screens.app import LabApp
 from screens.compare.compare import CompareScreen, StepPairs, fit_both

@@ -12,13 +12,13 @@ import pytest
 from textual._compositor import ChopsUpdate
 from textual.screen import Screen as TextualScreen
 
-from lab.core.screen_clock import Clock
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Action, Prompt, Proposed, Usage
+from lab.core.run.trace import DeviceInfo, Step, Trace
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Agent, Device, Frame, Screen, TaskBrief
 from lab.core.settings import Settings
-from lab.core.step import Action, Prompt, Proposed, Usage
-from lab.core.task import Actor, Check, LogEntry, Persona, Task
-from lab.core.trace import DeviceInfo, Step, Trace
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Check, LogEntry, Persona, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from screens.app import LabApp

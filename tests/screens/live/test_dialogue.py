@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from textual.app import App, ComposeResult
 
-from lab.core.screen_clock import Clock, format_duration
-from lab.core.step import Action, Decision, Proposed, Question, Reply
-from lab.core.task import Actor
-from lab.core.trace import Answered, AnyEvent, Asked, Step
-from lab.studies.persona_prose import persona_prose
+from lab.core.run.screen_clock import Clock, format_duration
+from lab.core.run.step import Action, Decision, Proposed, Question, Reply
+from lab.core.run.trace import Answered, AnyEvent, Asked, Step
+from lab.core.task.task import Actor
+from lab.studies.playing.persona_prose import persona_prose
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.dialogue import Dialogue
 from screens.live.field import ReplyText

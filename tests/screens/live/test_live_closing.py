@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lab.core.trace import Ended
+from lab.core.run.trace import Ended
 from screens.live.live import LiveScreen
 from screens.live.seat_pane import SeatPane
 from screens.live.session_messages import EventCommitted, GatedActionChanged, QuestionChanged

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.core.step import Action
-from lab.core.trace import Paused, Started
+from lab.core.run.step import Action
+from lab.core.run.trace import Paused, Started
 from lab.runs.breakpoints import parse
 from lab.runs.session import Session
 from lab.runs.spec import Spec

@@ -8,9 +8,9 @@ from typing import Any
 
 from textual.widgets import Input
 
-from lab.core.step import Action
-from lab.core.trace import Acting, Paused
-from lab.core.ui_tree import Node, UiTree
+from lab.core.run.step import Action
+from lab.core.run.trace import Acting, Paused
+from lab.core.run.ui_tree import Node, UiTree
 from screens.live.gate import GatePanel, GateRow
 from screens.live.session_messages import GatedActionChanged
 from screens.live.takeover import TakeOverPanel

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
-from lab.core.step import Action
-from lab.core.trace import Ended
+from lab.core.run.step import Action
+from lab.core.run.trace import Ended
 from screens.live.reply import DecisionRow
 from screens.live.result import THANKS
 from screens.sent.sent import SentScreen

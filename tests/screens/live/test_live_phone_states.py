@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from msgspec.structs import replace
 
+from lab.core.run.trace import Paused, Resumed
 from lab.core.settings import Settings
-from lab.core.trace import Paused, Resumed
 from lab.devices import screen_watch
 from screens.app import LabApp
 from screens.home.home import HomeScreen

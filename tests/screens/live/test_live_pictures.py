@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from screens.mirror.mirror import Mirror
 from tests.screens.resting import rests
 

@@ -8,9 +8,9 @@ import pytest
 from textual import events
 from textual.widgets import Static
 
+from lab.core.run.step import Action
+from lab.core.run.trace import Answered, Ended, Paused
 from lab.core.settings import Settings
-from lab.core.step import Action
-from lab.core.trace import Answered, Ended, Paused
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.reply import DecisionRow, OpenQuestion

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action
+from lab.core.run.trace import Acting, Ended, Paused, Resumed, Started
 from lab.core.seams import Frame, Trouble
 from lab.core.settings import Settings
-from lab.core.step import Action
-from lab.core.trace import Acting, Ended, Paused, Resumed, Started
 from lab.runs.spec import Spec
 from screens.app import LabApp
 from screens.dialogs import AskScreen

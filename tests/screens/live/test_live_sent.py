@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from lab.core.step import Action, Prompt, Proposed
+from lab.core.run.step import Action, Prompt, Proposed
 from screens.live.result import Result
 from screens.sent.sent import SentScreen
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from lab.core.settings import Settings
-from lab.core.task import Actor, Task
+from lab.core.task.task import Actor, Task
 from screens.app import LabApp
 from screens.navigation import Opening
 from screens.live.live import LiveScreen

@@ -13,12 +13,12 @@ import pytest
 from PIL import Image
 from textual.app import App, ComposeResult
 
-from lab.core.read_text import ReadText, is_from_ocr
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Bounds, UiTree
 from lab.core.seams import Frame
 from lab.core.settings import Settings
-from lab.core.step import Action
-from lab.core.ui_tree import Bounds, UiTree
-from lab.devices.adb import AdbPhone
+from lab.core.text.read_text import ReadText, is_from_ocr
+from lab.devices.adb.adb import AdbPhone
 from lab.ocr import engine
 from lab.ocr.reader import TextReader, cache_folder
 from lab.runs.breakpoints import OCR_NOTE

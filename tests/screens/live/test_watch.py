@@ -11,9 +11,9 @@ from typing import Any, cast
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from lab.core.run.step import Action, Proposed
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Frame, Screen
-from lab.core.step import Action, Proposed
-from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.session import Session
 from screens.live.session_messages import GatedActionChanged, SessionListener, TurnChanged
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 from rich.cells import cell_len
 
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from screens.mirror.controls import controls
 from screens.mirror.fit import ZOOMS
 from screens.mirror.glyphs import width_of

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from rich.cells import cell_len
 
-from lab.core.ui_tree import Bounds, Node
+from lab.core.run.ui_tree import Bounds, Node
 from screens.mirror.controls import _ICON_SIGNS, icons, sign
 from screens.mirror.glyphs import TAIL
 from screens.mirror.painter import Painter

@@ -17,8 +17,8 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Frame
-from lab.core.ui_tree import Bounds, Node, UiTree
 from screens.mirror.mirror import Mirror, PhoneMark
 
 SIZE = (108, 240)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 from rich.cells import cell_len
 
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from screens.mirror import paint
 from screens.mirror.fit import fit
 from screens.mirror.glyphs import TAIL, Codes, cut, glyphs, on_one_line, width_of, wrap

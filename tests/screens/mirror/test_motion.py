@@ -11,9 +11,9 @@ import pytest
 from av.video.codeccontext import VideoCodecContext
 from PIL import Image, ImageDraw, ImageFont
 
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import LazyPixels
-from lab.core.ui_tree import Bounds, Node, UiTree
-from lab.devices.scrcpy_video import DecodedFrame, Scalers
+from lab.devices.scrcpy.scrcpy_video import DecodedFrame, Scalers
 from lab.devices.video_source import DecodedPicture
 from screens.mirror import paint
 from screens.mirror.painter import PaintedPhone, Painter

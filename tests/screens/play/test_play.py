@@ -12,15 +12,15 @@ from textual.screen import Screen as TextualScreen
 from textual.widgets import Static
 
 from annotators.quiz import QuizItem, quiz
-from lab.core.rating_sheet import current_labels
+from lab.core.run.step import Question
+from lab.core.run.trace import Answered
 from lab.core.settings import Settings
-from lab.core.step import Question
-from lab.core.study import Study
-from lab.core.task import Actor
-from lab.core.trace import Answered
-from lab.studies.play_session import Participation
-from lab.studies.played_runs import study_plays
-from lab.studies.quiz_wording import quiz_question
+from lab.core.study.rating_sheet import current_labels
+from lab.core.study.study import Study
+from lab.core.task.task import Actor
+from lab.studies.playing.play_session import Participation
+from lab.studies.playing.played_runs import study_plays
+from lab.studies.playing.quiz_wording import quiz_question
 from screens.annotate.guide import GuideScreen
 from screens.annotate.sheet import SheetPane
 from screens.app import LabApp

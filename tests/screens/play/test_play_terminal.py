@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lab.core.trace import Resumed
-from lab.studies.played_runs import study_plays
+from lab.core.run.trace import Resumed
+from lab.studies.playing.played_runs import study_plays
 from store.store import Store
 from tests.plays import LUNCH, frozen, unit
 from tests.screens.annotate.terminal import ENTER, opened

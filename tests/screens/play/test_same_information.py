@@ -8,8 +8,8 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 
-from lab.core.task import Actor
-from lab.core.trace import Started, Step
+from lab.core.run.trace import Started, Step
+from lab.core.task.task import Actor
 from lab.runs.spec import Spec
 from screens.app import LabApp
 from screens.live.seat_pane import SeatPane

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.step import Question
-from lab.studies.played_runs import study_plays
+from lab.core.run.step import Question
+from lab.studies.playing.played_runs import study_plays
 from store.store import Store
 from tests.endpoint import Reply, Request, Said, Silent, serving
 from tests.plays import COFFEE, frozen, unit

@@ -9,7 +9,7 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.study import Study, Unit
+from lab.core.study.study import Study, Unit
 from screens.app import LabApp
 from screens.home.home import HomeScreen
 from screens.navigation import Opening
@@ -152,11 +152,11 @@ async def test_what_comes_in_is_told_and_r_recounts_it(
 
 def rated_more(store: Store, study: Study) -> int:
     """R1 answers one more item, which is dealt to them now; gives how many answers they then have."""
-    from lab.core.study import Assignment
+    from lab.core.study.study import Assignment
 
     store.studies.deal(study, [Assignment(study.id, 1, "R1", 6, "u1", "repeat", run=2)])
     store.labels.record(study, UNITS[0], label(study, UNITS[0], "", "ok", "y", run=2, rater=R1))
-    from lab.core.label import Act
+    from lab.core.study.label import Act
 
     store.labels.record_act(Act("in-again", study.id, 1, R1, "commit", "2026-05-01", "u1", 2))
     return 7

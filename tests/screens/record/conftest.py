@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.demonstration import demonstration_task
 from lab.core.errors import LabError
-from lab.core.screen_clock import Clock
+from lab.core.run.demonstration import demonstration_task
+from lab.core.run.screen_clock import Clock
+from lab.core.run.step import Action
+from lab.core.run.trace import DeviceInfo, Step, Trace
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Frame, Screen
 from lab.core.settings import Settings
-from lab.core.step import Action
-from lab.core.trace import DeviceInfo, Step, Trace
-from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.session import Session
 from lab.runs.spec import PERSON, Spec, resume_spec
 from screens.app import LabApp

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
+from lab.core.run.trace import Started
 from lab.core.settings import UNNAMED, Settings
-from lab.core.task import Actor, Task
-from lab.core.trace import Started
+from lab.core.task.task import Actor, Task
 from lab.runs.spec import PERSON, Spec
 from screens.app import LabApp
 from screens.navigation import Opening

@@ -7,12 +7,12 @@ from typing import Any
 
 from textual import events
 
+from lab.core.run.step import Action
+from lab.core.run.trace import Ended, Flagged, Started
+from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Trouble
 from lab.core.settings import UNNAMED
-from lab.core.step import Action
-from lab.core.task import Actor
-from lab.core.trace import Ended, Flagged, Started
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor
 from screens.mirror.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from tests.screens.record.conftest import Board

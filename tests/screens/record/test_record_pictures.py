@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lab.core.settings import Settings
-from lab.core.task import Task
+from lab.core.task.task import Task
 from lab.runs.spec import PERSON, Spec
 from screens.app import LabApp
 from screens.mirror.mirror import Mirror

@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from lab.cli.main import main
-from lab.core.demonstration import demonstration
-from lab.core.trace import Started
+from lab.core.run.demonstration import demonstration
+from lab.core.run.trace import Started
 from store.store import Store
 from tests.warm import Warm
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from lab.core.run_records import Blob, Imported, number_events
+from lab.core.run.run_records import Blob, Imported, number_events
+from lab.core.run.step import Action, Observation, Proposed
+from lab.core.run.trace import Ended, Started, Step
 from lab.core.settings import Settings
-from lab.core.step import Action, Observation, Proposed
-from lab.core.task import Actor, Task
-from lab.core.trace import Ended, Started, Step
+from lab.core.task.task import Actor, Task
 from screens.app import LabApp
 from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen

@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 from textual.pilot import Pilot
 
-from lab.core.protocol import Protocol, Show
 from lab.core.settings import Settings
-from lab.core.study import Unit
+from lab.core.study.protocol import Protocol, Show
+from lab.core.study.study import Unit
 from lab.ocr import engine
 from lab.ocr.reader import TextReader, forget
 from screens.annotate.phone_pane import PhonePane

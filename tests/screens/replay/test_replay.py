@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from lab.core.run.trace import AnyEvent, Started
 from lab.core.settings import Settings
-from lab.core.trace import AnyEvent, Started
 from lab.runs.recorded_run import RecordedPlace, RecordedRun
 from screens.app import LabApp
 from screens.mirror.mirror import Mirror
@@ -21,7 +21,7 @@ from screens.replay.run_player import LONGEST, Player
 from screens.replay.timeline import Timeline
 from screens.theme import FOUND
 from screens.widgets.text_page import TextPage
-from store.runs import Runs
+from store.runs.runs import Runs
 from store.store import Store
 from tests.screens.resting import burst, rests
 from tests.screens.runs import BARE, HOSTILE, LONG, WAITING, WHOLE, long_run, painted, whole_run
@@ -302,7 +302,7 @@ def test_a_place_is_read_by_itself_however_long_the_run(store: Store, monkeypatc
 
 @pytest.mark.skipif(not RUNS.is_dir(), reason="the shared traces are not here")
 async def test_published_runs_are_replayed(store: Store, until: Until) -> None:
-    from store.run_import import import_paths
+    from store.runs.run_import import import_paths
 
     import_paths(store, [sorted(RUNS.iterdir())[0]])
     run = store.runs.summaries(1)[0]

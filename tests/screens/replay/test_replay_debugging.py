@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
+from lab.core.run.step import Action
 from lab.core.settings import Settings
-from lab.core.step import Action
 from lab.runs.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec

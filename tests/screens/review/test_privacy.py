@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from lab.core.redaction.text_redaction import MASK
+from lab.core.run.ui_tree import Bounds
 from lab.core.settings import Settings
-from lab.core.task import Actor
-from lab.core.text_redaction import MASK
-from lab.core.ui_tree import Bounds
-from lab.studies.redaction_plan import RedactionPlan
+from lab.core.task.task import Actor
+from lab.studies.proofreading.redaction_plan import RedactionPlan
 from screens.app import LabApp
 from screens.author.form import FormLine
 from screens.navigation import Opening
 from screens.review.privacy import PrivacyScreen
-from store.run_redaction import redact
+from store.erasing.run_redaction import redact
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration
 from tests.screens.resting import press, rests

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from lab.core.proofreading import ProofreadPlace
+from lab.core.run.step import Action
 from lab.core.settings import Settings
-from lab.core.step import Action
-from lab.studies.proofreading import ProofreadingSession
+from lab.core.study.proofreading import ProofreadPlace
+from lab.studies.proofreading.proofreading import ProofreadingSession
 from screens.app import LabApp
 from screens.author.form import FormLine
 from screens.dialogs import AskScreen
@@ -185,7 +185,7 @@ async def test_neither_sees_what_the_other_said_until_both_have_handed_it_in(fil
 
 
 def _person(code: str) -> Any:
-    from lab.core.task import Actor
+    from lab.core.task.task import Actor
 
     return Actor("human", code)
 

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Prompt, Proposed, Spent, Usage, spent_by
+from lab.core.run.trace import Step
 from lab.core.settings import Settings
-from lab.core.step import Action, Prompt, Proposed, Spent, Usage, spent_by
-from lab.core.trace import Step
 from lab.runs.descriptions import spent_words, usage_words
 from lab.runs.recorded_run import RecordedRun
 from screens.app import LabApp

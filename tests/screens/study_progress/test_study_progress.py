@@ -10,13 +10,13 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.study import Study, Unit
+from lab.core.study.study import Study, Unit
 from screens.app import LabApp
 from screens.home.studies import StudyTable
 from screens.navigation import Opening
 from screens.raters.raters import RatersScreen
 from screens.study_progress.study_progress import ProgressScreen
-from store.kit_export import make_kit
+from store.copies.kit_export import make_kit
 from store.store import Store
 from tests.screens.runs import painted
 from tests.screens.shared_apps import SharedApps

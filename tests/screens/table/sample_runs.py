@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed, Question, Reply, Usage
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import AnyEvent, Ended, Source, Started, Step
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed, Question, Reply, Usage
+from lab.core.run.trace import AnyEvent, Ended, Source, Started, Step
+from lab.core.task.task import Actor, Persona, Task
 from tests.screens.runs import HOSTILE, PERSON
 
 WIDE = "界面模型界面模型界面模型"

@@ -10,7 +10,7 @@ import pytest
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from lab.core.run_records import Summary
+from lab.core.run.run_records import Summary
 from lab.core.settings import Settings
 from lab.runs.run_acts import TagChange, archive_runs, tag_runs
 from screens.app import LabApp

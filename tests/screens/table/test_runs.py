@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.core.run_records import Imported, number_events
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.trace import AnyEvent, Ended, Started
 from lab.core.settings import Settings
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Started
+from lab.core.task.task import Actor, Task
 from screens.app import LabApp
 from screens.compare.compare import CompareScreen
 from screens.home.home import HomeScreen

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import pytest
 
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Task
+from lab.core.run.step import Action, Proposed
+from lab.core.task.task import Actor, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from lab.runs.task_source import task_source

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.step import Action
+from lab.core.run.step import Action
 from lab.runs.session import Session
 from lab.runs.spec import Spec, phone_of
 from lab.runs.task_source import task_source

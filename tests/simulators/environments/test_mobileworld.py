@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, Proposed, Question, Reply
+from lab.core.run.trace import Paused, Resumed, Started
 from lab.core.seams import Trouble
-from lab.core.step import Action, Proposed, Question, Reply
-from lab.core.task import Actor, Task
-from lab.core.trace import Paused, Resumed, Started
+from lab.core.task.task import Actor, Task
 from lab.runs.session import Session
 from lab.runs.spec import Spec, phone_of, resume_spec, stored_spec
 from simulators.environments import http_line, mobileworld

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.apps.contacts import show_person, start_call, start_entry
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone

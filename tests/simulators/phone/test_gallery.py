@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.phone import Phone
 from simulators.phone.scenes import SCENES
 from tests.simulators.phone.test_touch import app, front, hold, labels, node, opened, tap, tap_id

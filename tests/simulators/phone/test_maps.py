@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.apps.maps_data import first_lines, first_places
 from simulators.phone.apps.maps_routes import MODES, changes, departures, legs, total
 from simulators.phone.phone import Phone

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from PIL.Image import Image
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone import draw, phone
 from simulators.phone.boxes import Window
 from simulators.phone.phone import PackedScreens, Phone

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from lab.core.errors import LabError
+from lab.core.run.step import Action, ActionKind
+from lab.core.run.ui_tree import Bounds, UiTree
 from lab.core.seams import Device, Frame
-from lab.core.step import Action, ActionKind
-from lab.core.ui_tree import Bounds, UiTree
 from simulators.phone import fonts
 from simulators.phone.boxes import Box, InkLine
 from simulators.phone.installed import APPS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.phone import Phone
 from tests.simulators.phone.test_touch import app, labels, node, opened, tap, tap_id
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.phone import Phone
 from tests.simulators.phone.test_touch import app, labels, opened, tap, tap_id
 

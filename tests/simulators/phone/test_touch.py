@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.step import Action, ActionKind
-from lab.core.ui_tree import Node
+from lab.core.run.step import Action, ActionKind
+from lab.core.run.ui_tree import Node
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
 from simulators.phone.stage import activity

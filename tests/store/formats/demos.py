@@ -6,8 +6,8 @@ import struct
 import zlib
 from pathlib import Path
 
-from lab.core.run_records import Imported
-from lab.core.trace import Trace, fold
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Trace, fold
 from store.formats import FailedRun, KnownRun, read
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"

@@ -23,8 +23,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lab.core.trace import fold
-from store.run_import import Report, import_paths
+from lab.core.run.trace import fold
+from store.runs.run_import import Report, import_paths
 from store.store import Store
 from tests.store.formats.samples import Files, episodes, png, tfrecord
 

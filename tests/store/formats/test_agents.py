@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from lab.core.agent_names import shortest_names
-from lab.core.run_records import Imported
-from lab.core.trace import Started
+from lab.core.run.agent_names import shortest_names
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Started
 from store.formats import read
 from tests.store.formats import test_droidrun as droidrun
 from tests.store.formats import test_inspect as inspect

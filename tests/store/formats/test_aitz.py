@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from lab.core.step import Action
-from lab.core.ui_tree import Bounds
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Bounds
 from store.formats.aitz.reader import action_of, tree_of
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import TRACES, every, failures, known_again, only, png
 

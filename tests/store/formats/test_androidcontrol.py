@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported
-from lab.core.task import Actor
-from lab.core.trace import Trace, fold
-from lab.core.ui_tree import Bounds, Node
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Trace, fold
+from lab.core.run.ui_tree import Bounds, Node
+from lab.core.task.task import Actor
 from store.formats import FailedRun, KnownRun, read
 from store.formats.androidcontrol import reader
 from store.formats.androidcontrol.messages import message_class
 from store.formats.androidcontrol.reader import crc32c, masked_crc32c
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.store.formats.samples import png
 

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lab.core.run_records import Imported
-from lab.core.step import Observation, Usage
-from lab.core.task import Actor
-from lab.core.trace import Ended, Trace, fold
-from lab.core.ui_tree import Bounds
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Observation, Usage
+from lab.core.run.trace import Ended, Trace, fold
+from lab.core.run.ui_tree import Bounds
+from lab.core.task.task import Actor
 from store.formats import FailedRun, KnownRun, read
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.warm_code import python
 

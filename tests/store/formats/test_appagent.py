@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported
-from lab.core.trace import Trace, fold
+from lab.core.run.run_records import Imported
+from lab.core.run.trace import Trace, fold
 from store.formats import FailedRun, KnownRun, read
 from store.formats.appagent.actions import NumberedScreen, action_of, answer_parts
 from store.formats.appagent.elements import NumberedElement, cell, elements
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.screens.runs import drawn
 from tests.store.formats.test_tau2 import bent

@@ -11,17 +11,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.run_records import Imported, imported_id, number_events
-from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
-from lab.core.task import Actor, Branch, Task
-from lab.core.trace import AnyEvent, DeviceInfo, Ended, Flagged, Started, Step, Trace, fold
-from lab.core.ui_tree import Bounds, Node, UiTree
-from lab.studies.proofreading import ProofreadingSession
+from lab.core.run.run_records import Imported, imported_id, number_events
+from lab.core.run.step import Action, Decision, Observation, Proposed, Question, Reply
+from lab.core.run.trace import AnyEvent, DeviceInfo, Ended, Flagged, Started, Step, Trace, fold
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Branch, Task
+from lab.studies.proofreading.proofreading import ProofreadingSession
 from store.formats import RunSource, read
 from store.formats.dac.actions import CoordinateFrame, action_of, written_action
 from store.formats.pictures import Pictures
-from store.run_export import export_runs
-from store.run_import import import_paths
+from store.runs.run_export import export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests import demonstrations as proofread
 from tests.store.formats.demos import JPEG, every, failures, known_again, only, png

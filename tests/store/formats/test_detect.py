@@ -11,7 +11,7 @@ import pytest
 
 from lab.cli.main import main
 from store.formats import READ_FORMATS, WRITTEN_FORMATS, FailedRun, RunSource, detect, formats, read, writers
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.store.formats.fuzzing import laid
 from tests.store.formats.samples import png, samples
@@ -146,7 +146,7 @@ def test_a_link_that_leads_out_is_a_failure_where_its_name_may_be_a_run_s(tmp_pa
 @pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"jsonl"}))
 def test_what_was_brought_in_goes_out_and_comes_back(store: Store, tmp_path: Path, name: str) -> None:
     """Through our own format, whole, and through KnowU's with the same steps."""
-    from store.run_export import export_runs
+    from store.runs.run_export import export_runs
 
     laid(tmp_path / "in", SAMPLES[name])
     import_paths(store, [tmp_path / "in"])
@@ -196,7 +196,7 @@ def test_stopped_by_hand_says_what_stays_and_exits_with_3(
     def stopped(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("store.run_import._Import.flush", stopped)
+    monkeypatch.setattr("store.runs.run_import._Import.flush", stopped)
     assert main(["import", "in", "--db", "x.db"]) == 3
     out, err = capfd.readouterr()
     assert out == "0 imported, 0 already there, 0 failed, in x.db\n"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from lab.core.codec import decode, encode
-from lab.core.run_records import Imported
-from lab.core.step import Usage
-from lab.core.trace import AnyEvent, Ended, Started, Step, fold
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Usage
+from lab.core.run.trace import AnyEvent, Ended, Started, Step, fold
 from store.formats import FailedRun, KnownRun, detect, read
 from store.formats.droidrun.calls import calls_of
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from lab.cli.main import main
-from lab.core.trace import Trace
+from lab.core.run.trace import Trace
 from store.store import Store
 from tests.demonstrations import DEMO
 from tests.store.formats.fuzzing import laid

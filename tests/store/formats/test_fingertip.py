@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported, number_events
-from lab.core.step import Action, Proposed
-from lab.core.task import Actor, Persona, Task
-from lab.core.trace import Ended, Started, Step, fold
-from lab.core.ui_tree import Bounds, Node, UiTree
+from lab.core.run.run_records import Imported, number_events
+from lab.core.run.step import Action, Proposed
+from lab.core.run.trace import Ended, Started, Step, fold
+from lab.core.run.ui_tree import Bounds, Node, UiTree
+from lab.core.task.task import Actor, Persona, Task
 from store.formats import RunSource
 from store.formats.fingertip.actions import action_of, source_action, written_call
 from store.formats.pictures import Pictures
-from store.run_export import export_runs
-from store.run_import import import_paths
+from store.runs.run_export import export_runs
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import JPEG, every, failures, known_again, only, png
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.formats import formats
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed
 from tests.store.formats.fuzzing import Outside, changed, empty_store, laid, replaced, spoilt, survives

@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from lab.core import json_size as counting
-from lab.core import limits
 from lab.core.errors import LabError
-from lab.core.json_size import check_items, check_values
+from lab.core.run import limits
+from lab.core.values import json_size as counting
+from lab.core.values.json_size import check_items, check_values
 from tests.bounded import MB, bounded, linux_only, refusal
 from tests.crossed import crossed, each_once
 from tests.fuzzing_examples import examples

@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lab.core.run_records import Imported, Verdict
+from lab.core.run.run_records import Imported, Verdict
+from store.file.images import picture_size
 from store.formats.labelstudio.writer import CONFIG, PREFIX
-from store.images import picture_size
-from store.run_export import export_runs
+from store.runs.run_export import export_runs
 from store.store import Store
 from tests.screens.runs import BARE, WAITING, WHOLE, bare_run, waiting_run, whole_run
 

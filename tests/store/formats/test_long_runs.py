@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported
+from lab.core.run.run_records import Imported
 from store.formats import FailedRun, read
 from tests.crossed import IN_SOAK, crossed, soak
 from tests.store.formats.fuzzing import laid

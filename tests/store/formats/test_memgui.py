@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lab.core.codec import decode, encode
-from lab.core.run_records import Imported, Verdict
-from lab.core.trace import AnyEvent, Ended, Started, Step, fold
+from lab.core.run.run_records import Imported, Verdict
+from lab.core.run.trace import AnyEvent, Ended, Started, Step, fold
 from store.formats import FailedRun, KnownRun, detect, read
 from store.formats.memgui.table import list_cell
 

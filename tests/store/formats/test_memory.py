@@ -31,7 +31,7 @@ import resource, sys
 from pathlib import Path
 own = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (own + int(sys.argv[3]),) * 2)
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 with Store.open(Path(sys.argv[1])) as store:
     report = import_paths(store, [Path(sys.argv[2])])

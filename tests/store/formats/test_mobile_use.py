@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported
-from lab.core.step import Action, Usage
-from lab.core.task import Actor
-from lab.core.trace import Trace, fold
+from lab.core.run.run_records import Imported
+from lab.core.run.step import Action, Usage
+from lab.core.run.trace import Trace, fold
+from lab.core.task.task import Actor
 from store.formats import FailedRun, read
 from store.formats.mobile_use.reader import action_of, space_of
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import png as sized_png
 from tests.store.formats.samples import png

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from store.formats.odyssey.reader import action_of
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import every, failures, known_again, only, png
 

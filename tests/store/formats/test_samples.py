@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.measurement import measure_groups
-from store.run_import import Report, import_paths
+from store.runs.run_import import Report, import_paths
 from store.store import Store
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"

@@ -17,16 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.core.proofreading import Review
-from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict, number_events
-from lab.core.step import Action, Decision, Observation, Proposed, Usage
-from lab.core.task import Actor, Task
-from lab.core.trace import AnyEvent, Ended, Flagged, Source, Started, Step
+from lab.core.run.run_records import Blob, Clearance, Imported, Tombstone, Verdict, number_events
+from lab.core.run.step import Action, Decision, Observation, Proposed, Usage
+from lab.core.run.trace import AnyEvent, Ended, Flagged, Source, Started, Step
+from lab.core.study.proofreading import Review
+from lab.core.task.task import Actor, Task
 from store.formats.tables import csv_writer, parquet_writer
 from store.formats.tables.columns import TABLES
 from store.formats.tables.csv_writer import escape_formula, line
 from store.formats.tables.rows import rows_of
-from store.run_export import export_runs
+from store.runs.run_export import export_runs
 from store.store import Store
 from tests.screens.runs import WAITING, WHOLE, bare_run, waiting_run, whole_run
 

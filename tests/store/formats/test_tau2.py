@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported, Verdict
-from lab.core.step import Usage
-from lab.core.trace import Answered, Asked, Trace, fold
+from lab.core.run.run_records import Imported, Verdict
+from lab.core.run.step import Usage
+from lab.core.run.trace import Answered, Asked, Trace, fold
 from store.formats import FailedRun, KnownRun, read
-from store.run_import import import_paths
+from store.runs.run_import import import_paths
 from store.store import Store
 
 INFO = {

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Imported
-from lab.core.task import Actor, Task
+from lab.core.run.run_records import Imported
+from lab.core.task.task import Actor, Task
 from store.formats import FailedRun, KnownRun, RunSource
 from store.formats.draft import Draft
 from store.formats.failures import with_failures

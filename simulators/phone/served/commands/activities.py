@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.app import App
 from simulators.phone.installed import APPS
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from lab.core.step import Point
+from lab.core.run.step import Point
 from simulators.phone import keyboard
 from simulators.phone.installed import APPS
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused

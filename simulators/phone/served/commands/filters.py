@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lab.core.safe_patterns import Pattern, compile_pattern
-from lab.core.safe_patterns import UnsafePattern as TooWide
+from lab.core.text.safe_patterns import Pattern, compile_pattern
+from lab.core.text.safe_patterns import UnsafePattern as TooWide
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, decoded, encoded, number
 
 _CLASSES = {"[:upper:]": "A-Z", "[:lower:]": "a-z", "[:digit:]": "0-9", "[:space:]": " \t\n\r"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.served import keys
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, ServiceException
 from simulators.phone.served.commands.installed import PINYIN_KEYBOARD, selected

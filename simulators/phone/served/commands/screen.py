@@ -13,8 +13,8 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from lab.core.step import Point
-from lab.core.ui_tree import Node, UiTree
+from lab.core.run.step import Point
+from lab.core.run.ui_tree import Node, UiTree
 from simulators.phone import draw
 from simulators.phone.boxes import Window
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, encoded

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.served import folders
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, encoded, number
 

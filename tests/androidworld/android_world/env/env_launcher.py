@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
 from simulators.phone.stage import activity

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import NamedTuple
 
-from lab.core.step import Action
-from lab.core.ui_tree import Node, UiTree
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Node, UiTree
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
 from simulators.phone.served.faults import Faults

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.served import scrcpy_messages
 from tests.simulators.phone.served.asking import Asked
 from tests.simulators.phone.served.rig import Rig, over_adbs, until

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from lab.core.step import Action
-from lab.core.ui_tree import Node
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import Node
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
 from simulators.phone.served.motion import LONG

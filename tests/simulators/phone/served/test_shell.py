@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.installed import APPS
 from simulators.phone.served.commands.installed import component
 from simulators.phone.served.commands.table import COMMANDS

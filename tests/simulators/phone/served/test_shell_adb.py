@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lab.core.ui_tree import UiTree
+from lab.core.run.ui_tree import UiTree
 from simulators.phone.installed import APPS
 from simulators.phone.served.display import Display
 from tests.simulators.phone.served.asking import FEED

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.served.commands.installed import ADB_KEYBOARD, KEYBOARD
 from tests.simulators.phone.served.asking import FEED, Asked
 

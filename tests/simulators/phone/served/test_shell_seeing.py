@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from lab.core.step import Action
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import UiTree
 from tests.simulators.phone.served.asking import Asked
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from lab.core.step import Action
-from lab.core.ui_tree import UiTree
+from lab.core.run.step import Action
+from lab.core.run.ui_tree import UiTree
 from simulators.phone.phone import Phone
 from simulators.phone.served.film import Film, FilmPicture, fling, flung
 from simulators.phone.served.scrcpy import serve

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.step import Action
+from lab.core.run.step import Action
 from simulators.phone.served import keys, scrcpy_messages
 from simulators.phone.served.services import Services
 from tests.simulators.phone.served.scrcpy_client import Client, Start, display, on_a_desk, starting, wait_for
