@@ -55,7 +55,8 @@ class StudyData:
     """One study, read once.
 
     `case` returns a run as metrics read it (None if it is not in the file), `other` a further study by its name.
-    `played` are the runs of a played study (`lab.studies.played_runs.Played`). All are in an order that ids determine.
+    `played` are the runs of a played study (`lab.studies.playing.played_runs.Played`). All are in an order that ids
+    determine.
 
     A rater is one of the study's people if its plan names them, whatever their kind. Any other model or script is a
     judge, which is compared with people and never counted among them. The rule (`script`, `rule`) is neither.

@@ -189,7 +189,7 @@ def test_the_table_of_runs_and_two_compared_load_no_screen(tmp_path: Path) -> No
     main = "import lab.cli.main\nfor words in {}: assert lab.cli.main.main([*words, '--db', {!r}]) == 0"
     run = "from pathlib import Path\nfrom store.store import Store\n"
     run += "from lab.core.run.run_records import Imported, number_events\n"
-    run += "from lab.core.task.task import Actor, Task\nfrom lab.core.trace import Started\n"
+    run += "from lab.core.task.task import Actor, Task\nfrom lab.core.run.trace import Started\n"
     run += "event = Started(trace='r', task=Task('t', 'general', instruction='x'), agent=Actor('script', 'a'))\n"
     loaded_by(run + f"Store.open(Path({str(db)!r})).runs.add(Imported(number_events([event]), {{}}, []))")
     loaded = loaded_by(main.format([["runs", "--costs"], ["runs", "--group", "agent"], ["compare", "r", "r"]], str(db)))

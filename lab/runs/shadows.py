@@ -1,8 +1,8 @@
 """Shadow simulators: models that silently answer a run's questions on background threads.
 
 A question is built from the run's committed events as its user saw it, so it can also be asked later. The answers are
-rows of their own (`store.shadows`), which nobody at the run, no agent and no rater sees. The run continues with its
-user's answer alone and never waits.
+rows of their own (`store.runs.shadows`), which nobody at the run, no agent and no rater sees. The run continues with
+its user's answer alone and never waits.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Its prompt holds what KnowU-Bench (3.2, E.2) gives its user agent: profile, environment, the task's instruction and
 decision policy, the dialogue, the question. It holds the screen's texts only if a study shows people the phone, and
 never a rubric, an outcome or the agent's thoughts. All of it passes the filter that also prepares runs for raters
-(`lab.core.blinding`). The prompts are our own, in files beside this one.
+(`lab.core.study.blinding`). The prompts are our own, in files beside this one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Kits: hitlab files with only what one rater of a study may see.
 
-Runs go through `lab.core.blinding`. Units lose the designers' texts. Of people's rows only the rater's own are
+Runs go through `lab.core.study.blinding`. Units lose the designers' texts. Of people's rows only the rater's own are
 included. Gold of the rater's calibration and practice units is included, because the program shows it. So is a task to
 play, from which the phone is set up and scored, without the questions that rate it afterwards.
 """

@@ -114,7 +114,7 @@ def _checked_units(into: Merge, source: Source, study: Study) -> Iterator[tuple[
         unit: Unit = decode(text_of(body, "unit"), Unit, f"study {study.name}, unit {id}", newest=VERSION)
         if not isinstance(position, int) or storable(unit.id) != id:
             raise LabError(f"study {study.name}", f"unit {id} is not the one that it says it is.")
-        # The same bytes that `lab.core.study.sample_sha` hashes.
+        # The same bytes that `lab.core.study.study.sample_sha` hashes.
         whole.update(encode(unit) + b"\n")
         count += 1
         yield position, unit

@@ -1,6 +1,6 @@
 """Redaction of runs: redacted copies replace the originals, which are erased in the same transaction.
 
-All repetitions of a run are redacted with it (see `store.lineage`), and so are quotations in designs and studies.
+All repetitions of a run are redacted with it (see `store.runs.lineage`), and so are quotations in designs and studies.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ APPEND_ONLY = (
     "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
     "study", "unit", "assignment", "label", "act", "withdrawal", "kit", "run_act", "shadow", "answer_link",
 )  # fmt: skip
-"""Tables whose rows are never changed or deleted. Corrections are new rows. `store.erasure` is the exception."""
+"""Tables whose rows are never changed or deleted. Corrections are new rows. Only `store.erasing.erasure` deletes."""
 
 _FIRST = (
     # `n` orders runs by their insertion into this file. VACUUM may renumber an implicit rowid, but never this column.
@@ -225,7 +225,7 @@ _FIFTH = (
     "CREATE INDEX act_of_study ON act (study, version, act)",
     # No foreign keys: all that remains of a person who withdrew, so that their data is never accepted again.
     "CREATE TABLE withdrawal (code TEXT PRIMARY KEY, at TEXT NOT NULL, body TEXT NOT NULL)",
-    # One row if this file is a kit, which holds only what one rater of one study may see. See `store.kit_export`.
+    # One row if this file is a kit (`store.copies.kit_export`), which holds only what one rater of one study may see.
     "CREATE TABLE kit (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, rater TEXT NOT NULL, body TEXT NOT NULL)",
     *progress_tables.TABLES.values(),
     *progress_tables.TRIGGERS.values(),

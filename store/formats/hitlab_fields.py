@@ -13,7 +13,7 @@ from lab.core.task.task import Actor
 HITLAB_KEY = "hitlab"
 """Key of hitlab's own fields in a format."""
 EXPORTED = "hitlab_run"
-"""Key in the first step's `extra` for the id of the exported run that an import came from (`store.lineage`)."""
+"""Key in the first step's `extra` for the id of the exported run that an import came from (`store.runs.lineage`)."""
 _FIELDS = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
 
 

@@ -36,7 +36,7 @@ class Labels:
         """Store one label, durable on return, and return the rater's sheet of that unit after it.
 
         `study` and `unit` must come from this file, where they are frozen. Raise `LabError` if the rules of
-        `lab.core.label_rules` refuse the label or it cannot be read back.
+        `lab.core.study.label_rules` refuse the label or it cannot be read back.
         """
         return self.record_each(study, unit, label.rater, label.run, [lambda sheet: label])
 

@@ -71,7 +71,7 @@ def test_a_new_file_is_whole_or_not_there(tmp_path: Path, files: tuple[Path, Pat
     _, other, _ = files
     out = tmp_path / "new.db"
     code = (
-        "import os, signal\nfrom pathlib import Path\nimport store.merge as merging\n"
+        "import os, signal\nfrom pathlib import Path\nimport store.copies.merge as merging\n"
         "merging.sync_to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"merging.merge_into(Path({str(out)!r}), [Path({str(other)!r})])"
     )

@@ -243,7 +243,7 @@ class TracesArguments(TaggedArguments, ArchivedArguments, TableArguments):
 
 
 def add_traces(parser: Parser) -> None:
-    parser.runs(traces, TracesArguments, prints={"traces": "list:lab.core.run_records:TraceLine"})
+    parser.runs(traces, TracesArguments, prints={"traces": "list:lab.core.run.run_records:TraceLine"})
     parser.examples(
         """\
   hitlab traces --limit 20

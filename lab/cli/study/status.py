@@ -72,7 +72,7 @@ class StudyStatusArguments(TableArguments):
 def add_study_status(parser: Parser) -> None:
     parser.runs(
         status, StudyStatusArguments,
-        prints={"study-status": StudyStatus, "study-list": "list:lab.core.study:StudyLine"},
+        prints={"study-status": StudyStatus, "study-list": "list:lab.core.study.study:StudyLine"},
     )  # fmt: skip
     parser.examples(
         """\

@@ -1,6 +1,6 @@
 """Redaction of runs: words anywhere, text under boxes, and parts of pictures.
 
-Pure functions from events to events. `store.run_redaction` paints the pictures and destroys the originals.
+Pure functions from events to events. `store.erasing.run_redaction` paints the pictures and destroys the originals.
 """
 
 from __future__ import annotations

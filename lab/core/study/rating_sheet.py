@@ -1,4 +1,4 @@
-"""State of one rater's sheet from the labels on it. The rules for the next label are in `lab.core.label_rules`.
+"""State of one rater's sheet from the labels on it. The rules for the next label are in `lab.core.study.label_rules`.
 
 The state is a pure function of rows. Heads are the labels that none supersedes. An undo is a label, too.
 """

@@ -44,7 +44,7 @@ class Actor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     def identity(self) -> str:
         """Identity of an agent as text. Two runs have the same agent if this is equal.
 
-        `lab.core.agent_names.shortest_names` shortens it for a set of agents.
+        `lab.core.run.agent_names.shortest_names` shortens it for a set of agents.
         """
         name = self.implementation or self.id
         return compose_name(name, self.version, self.model if self.model != name else "", self.arguments)

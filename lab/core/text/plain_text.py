@@ -1,6 +1,6 @@
 """Make a stranger's text safe for display, so that it cannot steer a terminal or a renderer.
 
-`lab.core.typed_text.clean` cleans text for storage. What `plain` returns is never stored.
+`lab.core.text.typed_text.clean` cleans text for storage. What `plain` returns is never stored.
 """
 
 from __future__ import annotations

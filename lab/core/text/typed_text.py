@@ -1,6 +1,6 @@
 """Clean text for storage: what a person typed or a stranger sent, without control characters.
 
-`clean` is for data and `lab.core.plain_text.plain` for display. Escaped text is never stored.
+`clean` is for data and `lab.core.text.plain_text.plain` for display. Escaped text is never stored.
 """
 
 from __future__ import annotations

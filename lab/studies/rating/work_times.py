@@ -1,7 +1,7 @@
 """Time that people worked on a study and on each item, from the times of their acts and answers.
 
-The rules are those of `lab.studies.rating_pace` on the screen: a long silence is not work. Absences that the screen
-measured are subtracted exactly. Elsewhere a gap of `PAUSE` or more counts as away.
+The rules are those of `lab.studies.rating.rating_pace` on the screen: a long silence is not work. Absences that the
+screen measured are subtracted exactly. Elsewhere a gap of `PAUSE` or more counts as away.
 """
 
 from __future__ import annotations
