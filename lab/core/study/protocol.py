@@ -59,7 +59,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `per` decides if each target is asked, or the unit as a whole. `show_if` is `FIELD=value,value`: the field is asked
     only if that field of the same target (or of the unit) has one of these values. Interval fields go from `least` to
     `most` in steps of `step`. A field of `many` options accepts any set of them, the empty one too
-    (`lab.core.study.option_sets`), or at least `least` and at most `most` of them. The options A and B of a `sided` field
+    (`lab.core.study.option_sets`), or `least` to `most` of them. The options A and B of a `sided` field
     are the unit's sides, whichever is shown on the left. `evidence` stores the step on screen with each answer. `after`
     names an earlier nominal field whose answer must come before this one's in the declared order of options
     (precedence). `says` is a flag's short name, for places too narrow for its question.
