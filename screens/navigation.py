@@ -80,7 +80,7 @@ class StudyRoom(Protocol):
 class RoomOpener(Protocol):
     """A screen whose cursor selects what another room shows."""
 
-    def open_here(self, room: ScreenName, *, entered: bool) -> bool: ...
+    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool: ...
 
 
 class Room(NamedTuple):
@@ -384,7 +384,7 @@ class Navigation(ReportsErrors, TypeAhead):
             self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
         )
         screen = self.screen
-        if isinstance(screen, RoomOpener) and screen.open_here(name, entered=entered):
+        if isinstance(screen, RoomOpener) and screen.open_at_cursor(name, entered=entered):
             return
         if name in RESULT_ROOMS and self.results_study is not None:
             if self.shown_studies.get(name) == self.results_study.name:

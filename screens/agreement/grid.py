@@ -40,7 +40,7 @@ right, both are the same; all else is disagreement. Numbers are counts; darker i
 cell, **{grid.open}** lists the items of a cell.
 """
     DEFAULT_CSS = """
-    Confusion { overflow: hidden hidden; scrollbar-size: 0 0; }
+    ConfusionGrid { overflow: hidden hidden; scrollbar-size: 0 0; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1, 0)", "Up", show=False, group=MOVE, id="grid.up", tooltip="One cell up"),

@@ -138,7 +138,8 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
         """Move the frame to the nearest thing in a direction, or shift its lower right corner, or all of it."""
         if self.frame is not None:
-            self._set_frame(getattr(self.frame, verb)(across, down))
+            moves = {"go": self.frame.move_to_nearest, "grow": self.frame.grow, "nudge": self.frame.nudge}
+            self._set_frame(moves[verb](across, down))
 
     def action_turn(self, by: int) -> None:
         """Frame the next thing, or the one before."""

@@ -495,7 +495,7 @@ class HomeScreen(RoomScreen[None]):
         """
         match self.focused:
             case StudyTable() as studies:
-                return studies.open_here(room, entered=entered)
+                return studies.open_at_cursor(room, entered=entered)
             case RunList() as runs if runs.current is not None and room == "replay" and not entered:
                 self.action_replay()
             case RunList() | Tasks() as lines if lines.current is not None and room == "author" and not entered:

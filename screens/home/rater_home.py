@@ -77,7 +77,7 @@ class RatingHome(RoomScreen[None]):
 
     def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
         """Open a room on the study under the cursor. Return False if there is none."""
-        return self.query_one(StudyTable).open_here(room, entered=entered)
+        return self.query_one(StudyTable).open_at_cursor(room, entered=entered)
 
     def action_choose(self) -> None:
         """Open the study under the cursor."""

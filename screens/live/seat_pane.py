@@ -46,9 +46,9 @@ class SeatPane(VerticalScroll, can_focus=False, inherit_bindings=False):
         Binding("pageup", "page_up", "Read back", show=False, id="seat.page_up", tooltip="Further up"),
     ]
     DEFAULT_CSS = """
-    Seat { height: auto; scrollbar-size-vertical: 1; }
-    Seat > .facts { display: none; padding-left: 2; }
-    Seat.-persona > .facts { display: block; }
+    SeatPane { height: auto; scrollbar-size-vertical: 1; }
+    SeatPane > .facts { display: none; padding-left: 2; }
+    SeatPane.-persona > .facts { display: block; }
     """
     ALLOW_MAXIMIZE = True
 

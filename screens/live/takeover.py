@@ -48,8 +48,8 @@ class TakeOverPanel(Vertical):
     """Pane of what a person who took over can do besides touching the mirror."""
 
     DEFAULT_CSS = """
-    HandsPanel { height: auto; display: none; }
-    HandsPanel > Static { height: auto; width: 1fr; }
+    TakeOverPanel { height: auto; display: none; }
+    TakeOverPanel > Static { height: auto; width: 1fr; }
     """
 
     @dataclass

@@ -38,8 +38,8 @@ class ActionDesk(Card):
     """
 
     DEFAULT_CSS = """
-    NextAct { height: auto; }
-    NextAct > Static { height: auto; width: 1fr; }
+    ActionDesk { height: auto; }
+    ActionDesk > Static { height: auto; width: 1fr; }
     """
     SHRINK_ROUNDS = ((("desk-what", 2),), (("desk-what", 1), ("desk-hint", 1)))
     BINDINGS: ClassVar[list[BindingType]] = [

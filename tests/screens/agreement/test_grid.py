@@ -13,7 +13,7 @@ MANY = Grid("g", "Many", tuple("abcdefghij"), tuple("abcdefghij"), tuple(tuple(1
 
 
 class Host(App[None]):
-    CSS = "Confusion { width: 1fr; height: 1fr; }"
+    CSS = "ConfusionGrid { width: 1fr; height: 1fr; }"
 
     def __init__(self, grid: Grid | None) -> None:
         super().__init__()

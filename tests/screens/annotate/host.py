@@ -88,13 +88,13 @@ class Host(App[None]):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
 
-    def on_beside_looked(self, message: UnitPane.PlaceChanged) -> None:
+    def on_beside_place_changed(self, message: UnitPane.PlaceChanged) -> None:
         self.said.append(message)
 
-    def on_beside_closely(self, message: UnitPane.CloseUpShown) -> None:
+    def on_beside_close_up_shown(self, message: UnitPane.CloseUpShown) -> None:
         self.said.append(message)
 
-    def on_beside_boxed(self, message: UnitPane.RegionDrawn) -> None:
+    def on_beside_region_drawn(self, message: UnitPane.RegionDrawn) -> None:
         self.said.append(message)
 
     def of(self, kind: type[Any]) -> list[Any]:

@@ -107,7 +107,7 @@ def test_it_never_leaves_the_screen_and_never_closes(
     nodes = tuple(Node(Bounds(a, b, c, d), text="x") for a, b, c, d in boxes)
     at = first_frame(Observation(size=size, tree=UiTree(nodes)), (1, 1))
     for verb, way in moves:
-        at = getattr(at, verb)(*way)
+        at = getattr(at, {"go": "move_to_nearest"}.get(verb, verb))(*way)
         left, top, right, bottom = at.box
         assert 0 <= left < right <= size[0]
         assert 0 <= top < bottom <= size[1]

@@ -369,10 +369,10 @@ async def test_a_phone_that_is_away_is_waited_for_and_its_pictures_and_marks_sta
     app = recording(device=device, window=True)
     async with app.run_test(size=SIZE) as pilot:
         await ready(app, pilot, until)
-        await until(pilot, lambda: app.window.newer(-1)["picture"])
+        await until(pilot, lambda: app.window.wait_newer(-1)["picture"])
         touch(app, (470, 950))
         await until(pilot, lambda: app.line == "Tap Send")
-        await until(pilot, lambda: [mark["at"] for mark in app.window.newer(-1)["marks"]] == [(470, 950)])
+        await until(pilot, lambda: [mark["at"] for mark in app.window.wait_newer(-1)["marks"]] == [(470, 950)])
         device.on_line(Trouble("phone board", "was unplugged."))
         await until(pilot, lambda: app.shows("phone board: was unplugged."))
         assert not app.desk.ready
@@ -382,5 +382,5 @@ async def test_a_phone_that_is_away_is_waited_for_and_its_pictures_and_marks_sta
         await ready(app, pilot, until)
         await pilot.press("enter")
         await ready(app, pilot, until, 1)
-        await until(pilot, lambda: app.steps and not app.window.newer(-1)["marks"])
+        await until(pilot, lambda: app.steps and not app.window.wait_newer(-1)["marks"])
     assert device.did == [Action("click", at=(470, 950))]

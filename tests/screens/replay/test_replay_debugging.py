@@ -178,7 +178,7 @@ async def test_a_fork_shows_the_screen_of_its_step_finds_places_on_it_and_loses_
         await pilot.press("slash", "1")
         near = app.screen.query_one(NearList)
         await until(pilot, lambda: near.has_focus and written.value != "")
-        assert f'"at":[{near.at[0]},{near.at[1]}]' in written.value
+        assert f'"at":[{near.chosen_point[0]},{near.chosen_point[1]}]' in written.value
         await _what_cannot_be_read_or_made_is_said(app, pilot, until)
     assert len(store.runs.summaries()) == 1
 
