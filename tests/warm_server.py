@@ -61,7 +61,7 @@ def load() -> None:
                 import_module(name)
     for name in BESIDES:
         import_module(name)
-    import_module("screens.slip").SLIP = 0.0  # type: ignore[attr-defined]  # tests press the next key at once
+    import_module("screens.slip").GUARD_SECONDS = 0.0  # type: ignore[attr-defined]  # tests press the next key at once
     from simulators import library
     from simulators.phone.phone import Phone
 

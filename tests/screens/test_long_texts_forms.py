@@ -142,12 +142,12 @@ async def test_long_answers_one_of_which_is_right(store: Store, until: Until, la
         pane = app.screen.pane
         async for _ in at_sizes(pilot, sizes):
             pane.choices.scroll_to(y=0, animate=False)
-            await until(pilot, lambda: in_view(app, pane.voices) and "tab,thenPgDn" in area(app, app.screen))
+            await until(pilot, lambda: in_view(app, pane.answers) and "tab,thenPgDn" in area(app, app.screen))
             while not pane.choices.has_focus:
                 await pilot.press("tab")
             seen = await turned(app, pilot, pane.choices, "pagedown")
             assert lost(texts[0], seen) + lost(texts[1], seen) == []
-            pane.voices.focus()
+            pane.answers.focus()
 
 
 @soak

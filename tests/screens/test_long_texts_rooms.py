@@ -202,14 +202,14 @@ async def test_an_item_that_is_settled(store: Store, until: Until, language: str
         await until(pilot, lambda: app.screen.shown == "case")
         pane = app.screen.pane
         async for _ in at_sizes(pilot, sizes):
-            await until(pilot, lambda: in_view(app, pane.voices) and "↓" in area(app, pane.ask))
+            await until(pilot, lambda: in_view(app, pane.answers) and "↓" in area(app, pane.ask))
             seen = await whole(app, pilot, pane.ask)
             assert lost(texts[GOAL], seen) + lost(texts[THOUGHT], seen) == []
             for at, key in ((0, "home"), (1, "end")):
-                pane.voices.focus()
+                pane.answers.focus()
                 await pilot.press(key)
-                await until(pilot, lambda at=at: pane.voices.cursor == at and in_view(app, pane.words))
-                note = texts[ASKED] if pane.voices.current.said.value == "completed" else texts[SAID]
+                await until(pilot, lambda at=at: pane.answers.cursor == at and in_view(app, pane.words))
+                note = texts[ASKED] if pane.answers.current.said.value == "completed" else texts[SAID]
                 assert lost(note, await whole(app, pilot, pane.words)) == []
 
 

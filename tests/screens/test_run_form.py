@@ -134,7 +134,7 @@ async def test_runs_are_sorted_and_grouped_as_they_were_left(store: Store, until
         await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.table.count > 0)
         await pilot.press("s", "R", "g")
         order = app.screen.order  # type: ignore[attr-defined]
-    assert (order.by, order.turned, order.group) == ("task", True, "task")
+    assert (order.by, order.reversed, order.group) == ("task", True, "task")
     again = LabApp(store, Settings(bell=False))
     async with again.run_test(size=(120, 40)) as pilot:
         await pilot.press("f11")

@@ -229,7 +229,7 @@ async def _a_digit_takes_a_near_miss(app: Any, pilot: Any, until: Any) -> None:
     await until(pilot, lambda: mirror.interactive)
     await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
     await pilot.press("2")
-    await until(pilot, lambda: app.shows("2  ") and near.at == other)
+    await until(pilot, lambda: app.shows("2  ") and near.chosen_point == other)
     await pilot.press("enter")
     await until(pilot, lambda: len(app.steps) == before + 1)
     decision = app.steps[before].decision
