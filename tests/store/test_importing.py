@@ -205,7 +205,7 @@ def test_ctrl_c_keeps_what_is_in_and_says_so(store: Store, tmp_path: Path, monke
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from store import run_import as importing
+from store.runs import run_import as importing
 from store.store import Store
 importing._BATCH_RUNS = 3
 store, left = Store.open(Path(sys.argv[1])), int(sys.argv[3])

@@ -313,7 +313,7 @@ def test_a_picture_that_may_not_be_read_is_named_and_no_crash() -> None:
 MIGRATED = """
 import os, signal, sys
 from pathlib import Path
-from store import connection as connect
+from store.file import connection as connect
 from store.store import Store
 left, ticks, opened = int(sys.argv[2]), 0, connect._open_connection
 
