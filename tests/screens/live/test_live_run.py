@@ -157,7 +157,7 @@ async def test_a_run_starts_after_the_first_paint_asks_at_every_size_and_stops_w
     live: Any, until: Any
 ) -> None:
     app = live((ASK, "Two times, and no line of the log says which of them it is today."), records=True)
-    assert not app.store.runs.holds(app.session.trace_id)
+    assert not app.store.runs.has_run(app.session.trace_id)
     async with app.run_test(size=(64, 18)) as pilot:
         await until(pilot, lambda: app.events(Started))
         assert any("Nothing was said yet" in line for line in app.painted)
