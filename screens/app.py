@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -37,7 +40,6 @@ from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.palette import Palette, PlainCommands, drop_stale_click
 from screens.stylesheet import ThemedStylesheet
-from screens.system_browser import open_in_browser
 from screens.theme import check_theme
 
 if TYPE_CHECKING:
@@ -558,3 +560,27 @@ class LabApp(Navigation):
 
 if TYPE_CHECKING:
     _LAB: type[Lab] = LabApp  # what screens ask of the app is there
+
+
+def open_in_browser(address: str) -> bool:
+    """Open a page in a new window. Return False without a display or a program that opens it.
+
+    Never start a browser that runs in the terminal, because the lab occupies it.
+    """
+    opener = "open" if sys.platform == "darwin" else "xdg-open"
+    display = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    program = shutil.which(opener)
+    # Over SSH the browser would open on another machine than the person's.
+    if not display or program is None or os.environ.get("SSH_CONNECTION"):
+        return False
+    try:
+        subprocess.Popen(
+            [program, address],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return False
+    return True

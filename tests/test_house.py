@@ -8,6 +8,7 @@ import pwd
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -120,6 +121,37 @@ def test_no_module_imports_in_a_circle() -> None:
         TopologicalSorter({name: found & imports().keys() for name, found in imports().items()}).prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+MOST_FILES = 25
+"""Modules that a folder may hold, beside its `__init__.py`."""
+LARGER_FOLDERS = {
+    "annotators/agreement", "lab/runs", "screens/annotate", "simulators/phone", "simulators/phone/apps",
+}  # fmt: skip
+"""Folders that are still to be divided. The list only becomes shorter."""
+LEAST_LINES = 40
+
+
+def test_no_folder_holds_more_files_than_one_can_survey() -> None:
+    counts = Counter(path.relative_to(ROOT).parent.as_posix() for path in FILES if path.name != "__init__.py")
+    assert {folder for folder, count in counts.items() if count > MOST_FILES} == LARGER_FOLDERS
+
+
+def test_no_small_file_serves_one_other_file_beside_it() -> None:
+    importers: dict[str, set[str]] = {}
+    for name, found in imports().items():
+        for imported in found:
+            importers.setdefault(imported, set()).add(name)
+    small = [
+        path.relative_to(ROOT).as_posix()
+        for path in FILES
+        if path.name not in ("__init__.py", "__main__.py", "keys.py")
+        and len(path.read_text(encoding="utf-8").splitlines()) < LEAST_LINES
+        and len(users := importers.get(name_of(path), set())) == 1
+        and next(iter(users)).rpartition(".")[0] == name_of(path).rpartition(".")[0]
+    ]
+    # These are imported late, so that a command or a start loads no more than it needs.
+    assert small == ["screens/browser_driver.py", "store/runs/family.py"]
 
 
 def test_libraries_stay_in_their_place() -> None:

@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from statistics import fmean
+from typing import Literal
 
 from msgspec.structs import replace
 
-from annotators.papers.memgui.aggregates import PAPER, Out, add_reason, mean_number
 from annotators.papers.memgui.attempts import DIFFICULTIES, Chain, JudgedAttempt, apps_of, chains_of, difficulty_of
 from annotators.papers.memgui.irr import has_analysis, percentage
 from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, mean
@@ -448,3 +448,29 @@ def _table_ratio(one: JudgedAttempt) -> float:
 def _table_cost(one: JudgedAttempt) -> float:
     cost = one.table_number("total_token_cost")
     return _cost_at(one, TABLE_IN, TABLE_OUT) if cost is None else cost
+
+
+PAPER = "memgui"
+Out = tuple[tuple[str, int], ...]
+Unit = Literal["share", "ratio", "seconds", "usd"]
+
+
+def mean_number(
+    metric: str,
+    unit: Unit,
+    values: Sequence[float],
+    part: str,
+    version: Literal["", "paper", "script"],
+    out: Out,
+    why: str = "",
+    note: str = "",
+    of: str = "tasks",
+) -> Number:
+    """Return the mean of values, or an undefined number with the reason `why`."""
+    reason = "" if values else why
+    return Number(PAPER, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
+
+
+def add_reason(out: Out, reason: str, count: int) -> Out:
+    """Return `out` with one more reason, if anything was left out for it."""
+    return (*out, (reason, count)) if count else out

@@ -27,8 +27,8 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.settings_views import level, main_switch, page, words
 from simulators.phone.views import (
+    Act,
     Button,
     Chip,
     Column,
@@ -43,7 +43,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import actions, badge, card, empty, inset, item, marked, section
+from simulators.phone.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section, stepper
 
 DEVICE: State = {
     "name": "", "kind": "earbuds", "battery": -1, "connected": False, "ringing": False, "place": "", "time": "",
@@ -404,3 +404,28 @@ class Settings(App):
         here.back(2)
         here.own["devices"] = [d for d in here.own["devices"] if d["name"] != name]
         here.toast(f"{name} forgotten")
+
+
+def page(title: str, rows: list[View | None]) -> Page:
+    return Page(ListView([*rows, Space(60)], id="list"), bar=app_bar(title))
+
+
+def main_switch(title: str, on: bool, key: str) -> View:
+    """Return the one large switch of a page."""
+    row = marked("switch", title, on, ("switch", key))
+    row.fill, row.radius, row.pad = "soft" if on else "high", 60, (48, 28)
+    return inset(row, 12, 24)
+
+
+def words(text: str) -> View:
+    return Text(text, "body", "faint", pad=(48, 24))
+
+
+def level(value: int, most: int, key: str, title: str) -> View:
+    """Return a slider with buttons for one step. A tap on its bar opens all levels at once."""
+    less: Act = ("level", key, -1)
+    bar = Column(
+        [Meter(value / most)], grow=1, on=("go", "volume", {"key": key, "what": title}), desc=f"{title} slider",
+        id=key, cls="SeekBar", pad=(0, 44),
+    )  # fmt: skip
+    return Row([bar, stepper(str(value), less, ("level", key, 1), title.lower())], gap=40, pad=(48, 16))
