@@ -154,6 +154,23 @@ def test_no_small_file_serves_one_other_file_beside_it() -> None:
     assert small == ["screens/browser_driver.py", "store/runs/family.py"]
 
 
+_OPENINGS = frozenset({"What", "Whose", "Whether", "Where", "Which", "Who", "Of", "None"})
+
+
+def test_docstrings_open_with_a_verb_or_a_noun() -> None:
+    opened = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {words[:60]}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(words := node.value.value, str)
+        and words.split(None, 1)[:1]
+        and words.split(None, 1)[0].rstrip(",:.") in _OPENINGS
+    ]
+    assert opened == []
+
+
 def test_libraries_stay_in_their_place() -> None:
     wrong = [
         f"{name} may not import {library}"

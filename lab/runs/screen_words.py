@@ -36,7 +36,7 @@ class ScreenWords:
 
     def __init__(self, picture: Callable[[str], bytes | None]) -> None:
         self.missing_engine: LabError | None = None
-        """What to install for OCR. None if it is installed, and until a picture needs it."""
+        """Name of what to install for OCR. None if it is installed, and until a picture needs it."""
         self._picture = picture
         self._lock = threading.Lock()
         self._reader: TextReader | None = None

@@ -84,7 +84,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
         self.live: str | None = None
         """Id of the live run; None if there is none."""
         self.waits_for: Literal["", "answer", "decision"] = ""
-        """What the live run waits for from this person."""
+        """The part of this person that the live run waits for."""
         self.may_run = may_run(settings.seat)
 
     def is_resumable(self, run: Summary) -> bool:

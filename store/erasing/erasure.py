@@ -28,7 +28,7 @@ _RUN_TABLES = ("run_act", "shadow", "review", "clearance", "draft", "verdict", "
 
 
 class ErasureCounts(NamedTuple):
-    """What an erasure removed: rows of all tables, blobs that no other run uses, and total bytes."""
+    """Counts of an erasure: rows of all tables, blobs that no other run uses, and total bytes."""
 
     rows: int
     blobs: int

@@ -49,7 +49,7 @@ class Times(NamedTuple):
 
 
 class UnitProgress(NamedTuple):
-    """Where a rater left off: a place on the sheet (None: the line that hands it in), a place in the run, and drafts.
+    """A rater's last position: a place on the sheet (None: the line that hands it in), a place in the run, and drafts.
 
     `times` belongs to the answers in progress.
 
