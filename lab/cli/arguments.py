@@ -415,7 +415,12 @@ class Parser(argparse.ArgumentParser):
         """Warn of a word that may be a mistyped verb, and is read as a word of the default one."""
         from lab.core.text.suggestion import near_names
 
-        if near := near_names(word, self.subcommands):
+        near = near_names(word, self.subcommands)
+        if near[:1] == [self.default_verb]:
+            sys.stderr.write(
+                f"hitlab: {word} is read as a word of `{self.prog} {self.default_verb}`, not as that verb.\n"
+            )
+        elif near:
             read_as, meant = f"`{self.prog} {self.default_verb} {word}`", f"`{self.prog} {near[0]}`"
             sys.stderr.write(f"hitlab: this is read as {read_as}; {meant} is another command.\n")
 

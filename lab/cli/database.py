@@ -39,6 +39,8 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
     if not path.exists() and (readonly or not create):
         option = f" --db {shlex.quote(settings.db)}" if settings.db else ""
         hint = f"`hitlab demo{option}` makes a new one, and so does `hitlab import PATH{option}`."
+        if settings.db and not path.absolute().parent.is_dir():
+            hint = f"Its folder {path.absolute().parent} is not there either."
         raise LabError(database_title(path), "is not there.", hint)
     if create and not settings.db:
         try:
@@ -58,12 +60,12 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
     return store
 
 
-def open_list(settings: Settings, db: str | None) -> Store:
+def open_list(settings: Settings) -> Store:
     """Open the database for a command that lists: read-only if it exists.
 
-    If it does not exist, create it empty, unless the command line names it (`db`).
+    If it does not exist, create it empty, unless a flag, a variable or a settings file names it: that is a slip.
     """
-    return open_store(settings, create=db is None, readonly=db is not None or not is_new(settings))
+    return open_store(settings, create=not settings.db, readonly=bool(settings.db) or not is_new(settings))
 
 
 def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:

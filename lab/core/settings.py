@@ -143,8 +143,12 @@ def project_file() -> Path | None:
 
 
 def _counts(path: Path) -> bool:
+    if not os.path.lexists(path):
+        return False
     try:
-        return path.is_file() and (not path.parent.stat().st_mode & 0o002 or path.stat().st_uid == os.getuid())
+        # A folder or a dangling link of that name counts too: to read it fails with a sentence, and no command works on
+        # another database than the project's without a word.
+        return not path.parent.stat().st_mode & 0o002 or path.lstat().st_uid == os.getuid()
     except OSError:
         return False
 
@@ -163,8 +167,10 @@ def _project_values(path: Path) -> dict[str, Any]:
 
 def _read_toml(path: Path, what: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(read_file(path, what).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        return tomllib.loads(read_file(path, what).decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise LabError(what, "is not a text in UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
         raise LabError(what, f"is not TOML ({error})") from error
 
 

@@ -125,7 +125,7 @@ def runs(args: RunsArguments) -> int:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
     run_filter, order = _parse_filter(with_tag(args.words, args.tag)), _parse_order(args.sort, args.group)
     settings = settings_for(args.db, sees_outcomes, "runs")
-    with open_list(settings, args.db) as store:
+    with open_list(settings) as store:
         rows = store.runs.rows(-1)
         entries = with_agent_names([entry(row) for row in rows if row.archived is args.archived])
         away = sum(row.archived for row in rows)
@@ -258,7 +258,7 @@ def traces(args: TracesArguments) -> int:
     if args.limit is not None and args.limit < 1:
         raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
     settings = settings_for(args.db, sees_outcomes, "traces")
-    with open_list(settings, args.db) as store:
+    with open_list(settings) as store:
         tag = check_tag(args.tag) if args.tag is not None else ""
         runs = store.runs.summaries(args.limit, archived=args.archived, tag=tag)
         names = shortest_names(run.actor for run in runs if run.actor is not None)

@@ -320,7 +320,7 @@ def _design_shown(bench: AuthorContext, head: Revision, problem_list: list[Probl
 
 
 def _list(args: AuthorArguments, settings: Settings) -> int:
-    with open_list(settings, args.db) as store:
+    with open_list(settings) as store:
         lines = [_design_line(store, subject) for subject in store.designs.subjects()]
         nothing = f"no designs in {store.path}; `hitlab tasks design TASK` drafts one"
     print_result(lines, _print_list, json=args.json, nothing=nothing)

@@ -73,6 +73,43 @@ def test_every_command_with_a_table_takes_a_form_and_a_file() -> None:
         assert {"--format", "--output", "--json"} <= options, words
 
 
+@pytest.mark.parametrize("out", ["nodir/x.csv", "lab.db/x.csv"])
+def test_where_no_file_can_be_made_nothing_is_done(capsys: pytest.CaptureFixture[str], out: str) -> None:
+    with Store.open(Path("lab.db")) as store:
+        run = store.runs.summaries()[0].id
+    assert main(["runs", "tag", run, "+new", "--db", "lab.db", "--format", "csv", "--output", out]) == 1
+    assert "nothing was done" in capsys.readouterr().err
+    with Store.open(Path("lab.db")) as store:
+        assert store.runs.acts.tags() == {}
+
+
+@pytest.mark.parametrize("named", ["variable", "project"])
+def test_a_database_that_is_named_and_not_there_is_not_made_by_a_list(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    if named == "variable":
+        monkeypatch.setenv("HITLAB_DB", "nosuch.db")
+    else:
+        Path("hitlab.toml").write_text('db = "nosuch.db"\n')
+    assert main(["runs", "list"]) == 1
+    assert "nosuch.db: is not there." in capsys.readouterr().err
+    assert not Path("nosuch.db").exists()
+
+
+@pytest.mark.parametrize("made", ["folder", "dangling link", "bytes"])
+def test_a_project_file_that_cannot_be_read_is_one_sentence(capsys: pytest.CaptureFixture[str], made: str) -> None:
+    if made == "folder":
+        Path("hitlab.toml").mkdir()
+    elif made == "bytes":
+        Path("hitlab.toml").write_bytes(b"\xff\x00\x01")
+    else:
+        Path("hitlab.toml").symlink_to("nowhere")
+    assert main(["runs", "list"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("hitlab: project file ")
+    assert error.count("\n") == 1
+
+
 def test_output_goes_into_a_new_file_and_replaces_none(capsys: pytest.CaptureFixture[str]) -> None:
     table = printed(capsys, "runs list --db lab.db --format csv")
     assert printed(capsys, "runs list --db lab.db --format csv --output runs.csv") == ""
