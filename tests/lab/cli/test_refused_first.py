@@ -75,7 +75,8 @@ def test_lists_open_a_file_only_to_read_however_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
-    assert main(["traces"]) == 0, "what is not named on the command line is made"
+    assert main(["traces"]) == 1, "only the default file is made by a list"
+    Store.open(tmp_path / "lab.db").close()
     opened = openings(monkeypatch)
     for line in ("traces", "runs", "privacy --list", "review --list", "author --list"):
         assert main(line.split()) == 0
