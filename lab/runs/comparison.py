@@ -39,7 +39,7 @@ class ComparedPlace(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of the two runs. `places` match the lines of `reel` one by one, and the last is its end if it has one.
+    """One of the two runs. `places` match the lines of `recording` one by one, and the last is its end if it has one.
 
     `name` is the agent's shortest name that differs from the other side's.
     """
