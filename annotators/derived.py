@@ -38,7 +38,7 @@ class TdgDerived(NamedTuple):
 
 
 class DecisionCount(NamedTuple):
-    """Number of right decisions among the `told` rated ones for which the right option is known."""
+    """Number of right decisions among the `known` rated ones for which the right option is known."""
 
     right: int
     known: int

@@ -98,7 +98,7 @@ def settled_marks(
     marks_by_unit: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
-        # Calibration never counts, and units of texts are matched by `settled_texts`.
+        # Calibration never counts, and units of texts are matched by `settled_marks_of_texts`.
         if unit.pilot or not unit.runs:
             continue
         marks = _marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, unit.runs[0])

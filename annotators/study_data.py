@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 class FurtherData(NamedTuple):
     """Further data of the file that some tables need; each is read on demand.
 
-    `beside` are the studies given by `--with`. `runs` returns all finished runs of the file in order of id, `reviewed`
-    a demonstration's proofreading, `designed` every act on a task's design, the oldest first. `pauses` returns the
-    seconds of each pause that a person made in a run. `costs` returns the cost of judges' answers in US dollars by
-    unit, rater (kind, id) and run, `calls` all paid answers in order of arrival. `steps` returns a run's number of
-    steps, None if it is not in the file. `shadows` returns the current answers of shadow models to a run's questions.
-    `assignments` returns all assignments in each person's order, `withdrawals` the number of people who withdrew.
-    `embed` turns texts into vectors if a model for that was named (`embedder`).
+    `other_studies` are the studies given by `--with`. `runs` returns all finished runs of the file in order of id,
+    `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the oldest first. `pauses`
+    returns the seconds of each pause that a person made in a run. `costs` returns the cost of judges' answers in US
+    dollars by unit, rater (kind, id) and run, `calls` all paid answers in order of arrival. `steps` returns a run's
+    number of steps, None if it is not in the file. `shadows` returns the current answers of shadow models to a run's
+    questions. `assignments` returns all assignments in each person's order, `withdrawals` the number of people who
+    withdrew. `embed` turns texts into vectors if a model for that was named (`embedder`).
     """
 
     other_studies: tuple[StudyData, ...] = ()

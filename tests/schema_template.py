@@ -10,7 +10,7 @@ Migrate = Callable[[sqlite3.Connection], None]
 
 
 class SchemaTemplate:
-    """Stands in place of `store.schema.migrate`: two thirds of what opening a new file takes are its tables."""
+    """Stands in place of `store.file.schema.migrate`: two thirds of what opening a new file takes are its tables."""
 
     def __init__(self, migrate: Migrate) -> None:
         self._migrate = migrate

@@ -39,7 +39,7 @@ class FieldAnswers(NamedTuple):
     """Answers of `raters` (columns) at a field's items (rows).
 
     `value` indexes the columns' values. Their length stands for a flag that was not raised, -1 for no value. `why`
-    indexes `reasons` if a due answer is missing, else -1. `gave` marks reasons that the rater gave.
+    indexes `reasons` if a due answer is missing, else -1. `has_reason` marks reasons that the rater gave.
     """
 
     places: FieldPlaces

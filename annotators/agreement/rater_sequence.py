@@ -21,8 +21,8 @@ CHOSEN = ("nominal", "ordinal")
 class RaterSequence(NamedTuple):
     """A rater's answers to fields of options, the earliest first, one row per answer.
 
-    `field` indexes the study's fields of options, `code` their categories. `rest` is the answer of more than half of
-    the other people, -1 without such a majority or without others. `unit` and `trace` are indices.
+    `field` indexes the study's fields of options, `code` their categories. `majority` is the answer of more than half
+    of the other people, -1 without such a majority or without others. `unit` and `trace` are indices.
     """
 
     field: Ints

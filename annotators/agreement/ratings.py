@@ -120,7 +120,7 @@ class Ratings(NamedTuple):
 
     `codes` (places x raters, int16) index `categories`, -1 is missing. `trace` (places) indexes `traces`, the clusters.
     `scores` are the categories as numbers if they form a scale ("1" .. "5"), else None. `missing` are the due answers
-    that are missing, also at places that nobody answered. `derived` is `after` once paths and dependencies apply.
+    that are missing, also where nobody answered. `derived` is `derived_codes` once paths and dependencies apply.
     """
 
     field: str

@@ -81,7 +81,7 @@ def repeated_ratings(study_data: StudyData, field: str) -> tuple[Ratings, int]:
         truth_and_rater(ratings_of(study_data, field, [rater], run=2), ratings_of(study_data, field, [rater], run=1))
         for rater in study_data.people
     ]
-    # `against` puts the second rating first, because the truth's place is its first column.
+    # `truth_and_rater` puts the second rating first, because the truth's place is its first column.
     codes = np.concatenate([one.codes[:, ::-1] for one in parts]) if parts else np.zeros((0, 2), dtype=np.int16)
     trace, traces = _clusters(parts)
     return ratings_of(study_data, field)._replace(

@@ -1,8 +1,8 @@
 """Anchoring: the pull of a judge's answers that are shown first, from a random comparison with hidden ones.
 
 A study may show a judge's answers before people answer, on half of the sheets, drawn for each unit and rater
-(`annotators.assignment.prelabelled`). The two halves differ in nothing else, so a difference between them is an effect
-of showing. Answers given with a judge's in sight are not independent, so all other statistics leave them out.
+(`annotators.assignment.shows_prelabel`). The two halves differ in nothing else, so a difference between them is an
+effect of showing. Answers given with a judge's in sight are not independent, so all other statistics leave them out.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def drift(
     after: Ratings,
     how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
 ) -> Drift:
-    """Return the drift between two pairs of truth and judge (`truth.beside_truth`) at the same places with equal truth.
+    """Return the drift of two pairs of truth and judge (`truth.truth_and_other`) at the same places with equal truth.
 
     Raise `ValueError` if places or truths differ, because changed gold says nothing about the judge.
     """

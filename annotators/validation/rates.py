@@ -69,7 +69,7 @@ def validation(
     how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
     weights: Floats | None = None,
 ) -> Validation:
-    """Return a judge's rates against the truth. `two` has the columns truth and judge (`truth.beside_truth`).
+    """Return a judge's rates against the truth. `two` has the columns truth and judge (`truth.truth_and_other`).
 
     Rates have Wilson's interval if each cluster has one item, else the jackknife-t. Kappa and macro averages follow
     `how`, by default the bootstrap over clusters. `positive` is the category for the rates: with two categories by

@@ -39,7 +39,7 @@ class ComparedPlace(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One of the two runs. `places` match the lines of `reel` one by one, and the last is its end if it has one.
+    """One of the two runs. `places` match the lines of `recording` one by one, and the last is its end if it has one.
 
     `name` is the agent's shortest name that differs from the other side's.
     """
@@ -237,9 +237,10 @@ _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 class ComparableStep(NamedTuple):
     """The action of one step, as far as it is comparable with another run's.
 
-    `target` is the name of the touched element. `place` and `to` are shares of the screen's width and height. `way` is
-    the direction in which the content moves. `text` is the typed, asked or said text, the opened app, or the reported
-    status. `reply` is the user's reply. `blocked` is True if nothing of the action was let through to the phone.
+    `target` is the name of the touched element. `place` and `to` are shares of the screen's width and height.
+    `direction` is the direction in which the content moves. `text` is the typed, asked or said text, the opened app, or
+    the reported status. `reply` is the user's reply. `blocked` is True if nothing of the action was let through to the
+    phone.
     """
 
     kind: str

@@ -123,7 +123,7 @@ class Conversation:
 
 
 class Intake:
-    """Accept requests from all threads of a server. `watch` runs `look` on a thread of its own.
+    """Accept requests from all threads of a server. `watch` runs `deliver_answers` on a thread of its own.
 
     New conversations are dealt evenly to `people`, by study code. A conversation whose client is silent for
     `close_after` seconds is ended (0: never). `on_asked` is called with each new question after its commit, on the

@@ -60,7 +60,7 @@ class RecordedPlace(NamedTuple):
 
 
 class RunHead(NamedTuple):
-    """Facts of a run before its steps. `made` is its summary if it is a demonstration."""
+    """Facts of a run before its steps. `demonstration` is its summary if it is one."""
 
     started: Started
     verdicts: list[Verdict]

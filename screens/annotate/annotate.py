@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class ReadPage(TextPage):
-    """Text page that posts `Turned`, so that its owner can offer keys by whether more text follows below."""
+    """Text page that posts `MoreBelowChanged`, so that its owner can offer keys by whether more text follows below."""
 
     @dataclass
     class MoreBelowChanged(Message):

@@ -178,7 +178,7 @@ class AnswerEditor:
     # -- back, and in ----------------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Take back the newest answer and go to it. If there is none, post `Wanted("undo")` to the screen."""
+        """Take back the newest answer and go to it. If there is none, post `Requested("undo")` to the screen."""
         self.view.close_line()
         try:
             label = self.view.open_session.undo()

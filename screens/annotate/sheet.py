@@ -36,7 +36,7 @@ Region = tuple[int, int, int, int]
 class SheetPane(SheetView):
     """A rater's sheet with the keys that answer it, used in Annotate and after a played run.
 
-    Its owner calls `open` once a rating session has a unit, and `looked` when another place is shown beside it.
+    Its owner calls `open` once a rating session has a unit, and `set_place` when another place is shown beside it.
     Messages report answers, requests and handing in. Without `beside` no run is shown beside it, and answers have no
     evidence.
     """

@@ -138,7 +138,7 @@ class SheetView(ReportsErrors, Vertical):
         for part in (self.asked, self.choices):
             for attribute in ("virtual_size", "scroll_y", "size"):
                 self.watch(part, attribute, self.tell_keys, init=False)
-        self._keep_timer = self.set_interval(_SETTLES, self.store_place, pause=True)  # `keep_soon` resumes it
+        self._keep_timer = self.set_interval(_SETTLES, self.store_place, pause=True)  # `store_place_soon` resumes it
 
     # -- which unit ------------------------------------------------------------------------------------------
 
@@ -482,7 +482,7 @@ class SheetView(ReportsErrors, Vertical):
         return self.keying.enter_words(item, self.sheet.head(item.spot) is not None, bool(self.place))
 
     def update_keys(self) -> None:
-        """Update keys and layout, and post `Turned`."""
+        """Update keys and layout, and post `KeysChanged`."""
         self.refresh_bindings()
         self.take_room()
         self.post_message(self.KeysChanged())

@@ -179,7 +179,7 @@ class AnswerScreen(RoomScreen[None]):
 
     @work(thread=True, exclusive=True, group="look")
     def _poll(self) -> None:
-        """Read what changed and post it as `Read`, off the UI thread."""
+        """Read what changed and post it as `EndpointState`, off the UI thread."""
         try:
             stamp = (*self.store.conversations.stamp(), *notes_stamp(self.store.path), self.run)
             # Most polls find nothing new: only the waits grow.
@@ -438,7 +438,7 @@ class AnswerScreen(RoomScreen[None]):
             self._errands.do(errand)
 
     def _post_refusal(self, error: LabError, question: Question | None) -> None:
-        """Post `Refused`. Runs on the thread of background writes."""
+        """Post `AnswerFailed`. Runs on the thread of background writes."""
         self.post_message(AnswerFailed(error, question))
 
     @on(AnswerFailed)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class StudyRow(NamedTuple):
-    """A study and this person's progress in it. `mine` is None if nothing was dealt to them.
+    """A study and this person's progress in it. `own_progress` is None if nothing was dealt to them.
 
-    `everybody` is False for raters, who must not learn the others' progress.
+    `shows_total` is False for raters, who must not learn the others' progress.
     """
 
     line: StudyLine

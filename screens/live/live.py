@@ -188,7 +188,7 @@ class LiveScreen(RoomScreen[None]):
 
     def on_unmount(self) -> None:
         unsent = self._question.unsent
-        if unsent is not None and unsent != self._kept_draft:  # `Drafted` may not arrive any more
+        if unsent is not None and unsent != self._kept_draft:  # `DraftChanged` may not arrive any more
             self._watch.do(partial(self.session.save_draft, *unsent))
         self._phone.close()
         self._watch.close(_PATIENCE)

@@ -165,7 +165,7 @@ class SessionListener:
         return DraftLoaded(question, draft, self.session.question_times(question))
 
     def _post_refusal(self, error: LabError) -> None:
-        # The session reports its own failure once, as `Refused(last=True)`.
+        # The session reports its own failure once, as `OperationFailed(last=True)`.
         if error is not self.session.failure:
             self._post(OperationFailed(error, last=False))
 

@@ -136,7 +136,7 @@ class Mirror(Touchscreen):
         self._shape: Point = _UPRIGHT
         """Size of a phone for which the width is computed."""
         self._screen: tuple[int, int] | None = None
-        """Columns and rows of the screen for which `take_room` set the width; None if another widget sets it."""
+        """Columns and rows of the screen for which `set_width_for` set the width; None if another widget sets it."""
         self._marks: tuple[PhoneMark, ...] = ()
         self._finger: tuple[PhoneMark, ...] = ()
         self._drawn_at: deque[float] = deque(maxlen=128)

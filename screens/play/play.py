@@ -272,7 +272,7 @@ class PlayScreen(RoomScreen[None]):
             locale = self.settings.locale if self.settings.locale != "en" else study.locale
             self.part = Participation(self.store, study, Actor("human", self.settings.person), locale)
             self.show_position()
-            # After `go`, so that a study that cannot be shown has no record of a session.
+            # After `show_position`, so that a study that cannot be shown has no record of a session.
             self.part.begin_sitting()
         except LabError as error:
             self._show_error(error)

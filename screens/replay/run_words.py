@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RunWords:
-    """Gives a timeline the read words of the open run. Posts `Changed` to `owner`, which passes it back to `take`.
+    """Gives a timeline the read words of the open run. Posts `Changed` to `owner`, which passes it back to `apply`.
 
     Stored words are looked up, and the rest is read on request, each on a thread.
     """

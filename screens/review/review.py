@@ -118,7 +118,7 @@ class ReviewScreen(DemoRoom):
             return session.writable and (action != "commit" or not session.sheet.unseen)
         if action in ("edit", "point"):
             return (session.writable or session.settling) and (action == "edit" or self.items.step is not None)
-        if action == "stand":
+        if action == "settle":
             return session.settling and bool(self._open_differences())
         return True
 

@@ -25,7 +25,7 @@ FEW = 40
 
 
 class RunsReader:
-    """Posts to `owner` what it reads. Pages of a reading before the last `renew` are not accepted (`accepts`)."""
+    """Posts to `owner` what it reads. Pages of a reading before the last `reload` are not accepted (`accepts`)."""
 
     @dataclass
     class PageRead(Message):

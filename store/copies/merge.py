@@ -41,8 +41,7 @@ Clash = tuple[str, int, str, str, int, str, str, bool]
 
 
 class Merged(NamedTuple):
-    """Result of a merge: rows added (`added`) and removed (`gone`) by kind, and the number already present
-    (`already_present`).
+    """Result of a merge: rows `added` and `removed` by kind, and the number of those `already_present`.
 
     `withdrew` are codes of people erased here because another file records their withdrawal. `linked_files` are files
     with linked pictures of erased runs. `clashes` are the places where a rater now has two last answers.
@@ -99,7 +98,7 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
         sources = [stack.enter_context(open_snapshot(path)) for path in _distinct_files(store.path, files)]
         copies = [source for source in sources if source.kit is None]
         withdrawals = _all_withdrawals(store, copies)
-        # Collect these texts before `without` erases them from the copies.
+        # Collect these texts before `migrated_without` erases them from the copies.
         own = _withdrawn_texts(store, sources, withdrawals)
         copies = [stack.enter_context(migrated_without(source, withdrawals)) for source in copies]
         with store.database.writing() as db:

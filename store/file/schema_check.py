@@ -98,7 +98,7 @@ def _trigger_problem(name: str, sql: str, *, current: bool) -> str:
     own_sql = _own_triggers().get(name)
     if own_sql is None:
         return "is no trigger that hitlab makes"
-    if current and " ".join(sql.split()) != own_sql:  # `guard` creates an older file's triggers again
+    if current and " ".join(sql.split()) != own_sql:  # `create_triggers` creates an older file's triggers again
         return "does something else than the trigger that hitlab makes"
     return ""
 

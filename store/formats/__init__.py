@@ -88,8 +88,8 @@ class KnownRun(NamedTuple):
     """A run whose steps the caller already has. Its pictures were not read.
 
     `times` are the steps' times in the source's log. `pictures` returns the sha256 of the steps' pictures, for sources
-    without times. If the stored run has others, this is a further attempt with identical steps, and `under` reads it as
-    a run with another id.
+    without times. If the stored run has others, this is a further attempt with identical steps, and `read_as` reads it
+    as a run with another id.
     """
 
     id: str

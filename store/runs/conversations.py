@@ -8,7 +8,7 @@ from store.file.database import Database
 
 
 class ConversationRow(NamedTuple):
-    """A conversation in its last event's state: `kind`, `at`, and `seq` if it is a question (`asked`, else -1).
+    """A conversation in its last event's state: `kind`, `at`, and `seq` if it is a question (`question_seq`, else -1).
 
     `seen` is True if somebody opened the question. `turns` counts the answers.
     """

@@ -338,7 +338,7 @@ def find_fallbacks(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
     for step in steps:
         place = f"step {step.index + 1} of {path}"
         if isinstance(why := step.extra.get("screenshot"), str) and not isinstance(run.images, Pictures):
-            found.add("picture", place, why)  # `incomplete_runs` counts missing files
+            found.add("picture", place, why)  # `missing_pictures` counts missing files
         _add_step(found, step, place, format)
     return found
 

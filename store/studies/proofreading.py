@@ -59,7 +59,7 @@ class Reviews:
     def of_run(self, trace_id: str) -> list[Review]:
         """Return every review row of a demonstration in order of insertion.
 
-        The caller decides who may see them: see `lab.core.study.proofreading.visible`.
+        The caller decides who may see them: see `lab.core.study.proofreading.visible_rows`.
         """
         return _decode_reviews(self._database.rows_in("review", _OF_RUN, trace_id))
 

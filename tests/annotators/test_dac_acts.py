@@ -126,7 +126,7 @@ ACTS = st.builds(
 
 
 def plausible(one: ComparableAction) -> ComparableAction:
-    """As `act` makes it: places only where there is a target, values only where there is none."""
+    """As `comparable_action` makes it: places only where there is a target, values only where there is none."""
     match one.type:
         case "click":
             return one._replace(value=None, to=None)

@@ -6,8 +6,8 @@ the same resamples of the same ratings: all of them on a study small enough for 
 large one as many as `--theirs` says, whose time is scaled to 1,000 (each resample is as large as any other, so it grows
 by their number; the table says which figures are scaled). Ours is timed with all that it takes from arrays in memory,
 and, beside it, from the closed file. Each study is measured in a process of its own; the most memory that it ever had
-is told. `agreed` is what the Agreement screen and `hitlab agreement` open with: its second opening of 1,000 labels and
-of 1,000,000 take turns, so that whatever else the machine does falls on both.
+is told. `study_agreements` is what the Agreement screen and `hitlab agreement` open with: its second opening of 1,000
+labels and of 1,000,000 take turns, so that whatever else the machine does falls on both.
 """
 
 from __future__ import annotations

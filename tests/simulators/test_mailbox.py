@@ -9,7 +9,7 @@ from lab.core.seams import WaitCancelled
 
 
 class Asking:
-    """A thread that waits in `ask`, and what came of it."""
+    """A thread that waits in `put_and_wait`, and what came of it."""
 
     def __init__(self, box: Mailbox[str, int], item: str, stop: threading.Event) -> None:
         self.waiting = threading.Event()

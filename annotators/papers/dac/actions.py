@@ -137,7 +137,7 @@ class _Sorted:
                 self._places.setdefault(one.type, []).append((index, *one.at))
 
     def like(self, gold: ComparableAction) -> list[int]:
-        """Return the indices of the actions for which `same` is True, without calling it for each."""
+        """Return the indices of the actions for which `matches_exactly` is True, without calling it for each."""
         if gold.boxes:
             located = self._places.get(gold.type, ())
             return [i for i, x, y in located if any(a <= x <= c and b <= y <= d for a, b, c, d in gold.boxes)]

@@ -16,7 +16,7 @@ _POLL = 0.05
 
 
 class Mailbox(Generic[Asked, Given]):
-    """A mailbox for at most one item. The run's thread blocks in `ask`, and the screen's thread calls `answer`.
+    """A mailbox for at most one item. The run's thread blocks in `put_and_wait`; the screen's thread calls `answer`.
 
     `on_change` is called with the waiting item or None, on the thread that changed it. It must not block. `answer`
     returns False if it comes too late or for another item.
@@ -64,7 +64,7 @@ class Mailbox(Generic[Asked, Given]):
             return True
 
     def withdraw(self) -> None:
-        """Remove the waiting item. Its `ask` raises `WaitCancelled`."""
+        """Remove the waiting item. Its `put_and_wait` raises `WaitCancelled`."""
         with self._changed:
             self._item = None
             self._changed.notify_all()

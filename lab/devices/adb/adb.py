@@ -35,7 +35,7 @@ Via = Literal["auto", "screencap", "scrcpy"]
 
 
 class AdbPhone:
-    """One phone connected by adb. Implements `Device`, `Attached` and `Turning` of `lab.core.seams`.
+    """One phone by adb: a `Device` with `SupportsConnectionState` and `SupportsPosture` of `lab.core.seams`.
 
     `serial` is adb's name for it or HOST:PORT, empty for the only phone there is. `video` is the longer side of the
     video in pixels (0: the phone's own), `harness` a served phone's, `patience` the time limit of each request in

@@ -101,7 +101,7 @@ def stored_overview(store: Store, study: Study, how: IntervalTerms) -> StudyOver
 
 
 def last_overview(store: Store, study: Study, how: IntervalTerms, then: FilePosition) -> StudyOverview | None:
-    """Return the cached overview that belongs to `kept_before(then)`, None if not cached."""
+    """Return the cached overview that belongs to `last_agreements` of `then`, None if not cached."""
     entry = _kept(store, study, how, _BESIDE)
     return entry.found if entry is not None and entry.newest == then else None
 

@@ -68,7 +68,7 @@ _SPELLINGS: dict[ActionKind, str] = {
 
 
 class CoordinateFrame(NamedTuple):
-    """Screen size that coordinates refer to (`told`, None: the picture's), and the picture's own (None: unknown)."""
+    """Screen size that coordinates refer to (`stated`, None: the picture's), and the picture's own (None: unknown)."""
 
     stated: Point | None
     observed: Point | None

@@ -43,7 +43,7 @@ _GIVEN = re.compile(r"<parameter\s++name=\"([^\"]{1,100})\"\s*+>")
 
 
 class ToolCall(NamedTuple):
-    """One tool call. `done` is False if it failed or was not run, None if unknown.
+    """One tool call. `succeeded` is False if it failed or was not run, None if unknown.
 
     `line` is its line in the model's Python, from 1, or 0 for other languages.
     """

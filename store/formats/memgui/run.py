@@ -60,7 +60,7 @@ _MAX_FIELD = 256 * 1024
 
 
 class MemguiRun(NamedTuple):
-    """One run as in its source. `beside` has the content of its other files, `shots` its screens by number."""
+    """One run as in its source. `side_files` has the content of its other files, `shots` its screens by number."""
 
     id: str
     task: str

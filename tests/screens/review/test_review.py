@@ -268,6 +268,23 @@ async def test_a_line_whose_words_are_refused_stays_under_the_cursor(filled: Sto
         assert filled.reviews.of_run(DEMO) == []
 
 
+async def test_a_digit_settles_only_where_two_differ(filled: Store, until: Until) -> None:
+    for code in ("P1", "P2"):
+        one = ProofreadingSession(filled, DEMO, _person(code))
+        one.edit(ProofreadPlace(2, "instruction"), f"Press Send, {code}")
+        one.accept(one.sheet.unseen)
+        one.commit()
+    app = review(filled, "P3")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        assert room(app).items.step != 2
+        assert not room(app).check_action("settle", (1,))
+        await press(pilot, "2")
+        assert session(app).standing.state == "differs"
+        await press(pilot, "n")
+        assert room(app).check_action("settle", (1,))
+
+
 async def test_the_annotator_only_looks(filled: Store, until: Until) -> None:
     app = review(filled, ANNOTATOR.id)
     async with app.run_test(size=(120, 40)) as pilot:
