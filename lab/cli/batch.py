@@ -28,12 +28,13 @@ from lab.cli.database import is_new, open_store
 from lab.cli.live import print_crash
 from lab.cli.output import print_line, print_result, print_table, warn
 from lab.core.errors import LabError
-from lab.core.run.trace import POSTURES, AnyEvent, Paused, Resumed, Step
+from lab.core.run.trace import AnyEvent, Step
 from lab.core.seams import Trouble
 from lab.core.settings import Settings, load
 from lab.core.task.task import Task, agent_word
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
+from lab.runs.descriptions import phone_words
 from lab.runs.pass_rates import (
     Attempt,
     BatchResult,
@@ -314,7 +315,7 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
         stop_at=args.stop_at,
         refused=tuple(batch.refused),
     )
-    print_result(result, _tell, json=args.json)
+    print_result(result, _print_batch, json=args.json)
     for error, log in batch.crashes[-1:]:
         print_crash(error, log, traceback=args.traceback)
     if batch.lost:
@@ -331,7 +332,7 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
     return 0
 
 
-def _tell(result: BatchResult) -> None:
+def _print_batch(result: BatchResult) -> None:
     """Print the two tables and their notes, or nothing if no phone was there for any attempt."""
     if result.lost and not result.tasks:
         return
@@ -442,8 +443,8 @@ class RunCounter:
         """Return a callback that shows a run's steps and the reason why its phone is waited for."""
 
         def on_event(event: AnyEvent | None) -> None:
-            if isinstance(event, Paused | Resumed) and event.by.id == "phone":
-                self._print(f"{self._attempt_name(task, number)} {_phone_words(event)}")
+            if words := phone_words(event):
+                self._print(f"{self._attempt_name(task, number)} {words}")
             if self._bar is not None and self._row is not None and isinstance(event, Step):
                 self._bar.update(self._row, description=self._attempt_name(task, number) + f" · step {event.index + 1}")
 
@@ -453,13 +454,13 @@ class RunCounter:
         """Count a finished run and print it."""
         with self._lock:
             self._over += 1
-            self._tell(task, attempt)
+            self._print_attempt(task, attempt)
 
     def warn(self, sentence: str) -> None:
         """Print a warning above the bar."""
         self._print(f"hitlab: {plain(sentence, lines=False)}")
 
-    def _tell(self, task: str, attempt: Attempt) -> None:
+    def _print_attempt(self, task: str, attempt: Attempt) -> None:
         score = "no score" if attempt.score is None else f"score {attempt.score:g}"
         line = f"{self._over}/{self.total} {self._attempt_name(task, attempt.attempt)}: {attempt.status}, {score}"
         line += f", {attempt.steps} step{'' if attempt.steps == 1 else 's'}, {attempt.seconds:.1f} s"
@@ -486,14 +487,6 @@ class RunCounter:
 
     def _attempt_name(self, task: str, number: int) -> str:
         return plain(task, lines=False) + (f" attempt {number}" if self._most > 1 else "")
-
-
-def _phone_words(event: Paused | Resumed) -> str:
-    """Format a phone's pause or posture, to follow a run's name."""
-    reason = plain(event.reason, lines=False)
-    if event.state in POSTURES:
-        return f"on {reason}"
-    return f"waits: {reason}" if isinstance(event, Paused) else "goes on"
 
 
 @contextmanager

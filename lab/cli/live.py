@@ -31,6 +31,7 @@ from lab.core.run.step import Action, Spent
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.task.task import agent_word
 from lab.core.values.whole_number import whole_number
+from lab.runs.descriptions import phone_words
 from lab.studies.seats import refuse_blind, refuse_recorded
 
 if TYPE_CHECKING:
@@ -340,6 +341,11 @@ def print_crash(error: Exception, log: str, *, traceback: bool) -> None:
         warn_lines(traceback_of(error))
 
 
+def _warn_of_phone(event: AnyEvent | None) -> None:
+    if words := phone_words(event):
+        warn(f"the phone {words}")
+
+
 def run_headless(session: Session, *, as_json: bool, events: bool = False, traceback: bool = False) -> int:
     """Run a session to its end or to a breakpoint, and print the result. A breakpoint leaves the run open."""
     from lab.runs.spec import PERSON
@@ -349,8 +355,7 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
         raise LabError("a demonstration", "needs a person at a terminal.", "`hitlab record` shows the phone.", code=2)
     store, session.attended = session.store, False
     lines = _EventLines(session)
-    if events:
-        session.on_event = lines
+    session.on_event = lines if events else _warn_of_phone
     code = 0
     session.start()
     try:

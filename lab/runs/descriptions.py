@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from lab.core.run.demonstration import Demonstration, reason_words
 from lab.core.run.run_records import Summary
 from lab.core.run.step import Action, Point, Spent, Usage
-from lab.core.run.trace import Step
+from lab.core.run.trace import PHONE, POSTURES, AnyEvent, Paused, Resumed, Step
 from lab.core.run.ui_tree import UiTree
 from lab.core.text.plain_text import plain
 
@@ -282,3 +282,13 @@ def _cost_parts(cost: float | None, seconds: float | None) -> list[str]:
 
 def _count_words(count: int, one: str, more: str) -> str:
     return f"{count:,} {one if count == 1 else more}"
+
+
+def phone_words(event: AnyEvent | None) -> str:
+    """Return what a run's phone does (waits, goes on, is turned), to follow the run's name. Empty for other events."""
+    if not isinstance(event, Paused | Resumed) or event.by != PHONE:
+        return ""
+    reason = plain(event.reason, lines=False)
+    if event.state in POSTURES:
+        return f"on {reason}"
+    return f"waits: {reason}" if isinstance(event, Paused) else "goes on"

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from lab.cli.live import run_headless
 from lab.core.errors import LabError
 from lab.core.run.step import Action, Proposed, Reply
 from lab.core.run.trace import PHONE, Acting, AnyEvent, Ended, Paused, Resumed, Step, Trace
@@ -120,6 +121,30 @@ def test_a_phone_that_goes_while_a_question_is_open_pauses_the_run_and_resumes_i
     assert isinstance(seen[-1], Ended)
     assert seen[-1].status == "completed"
     assert len([event for event in seen if isinstance(event, Step)]) == 3
+
+
+def test_without_a_screen_the_pause_is_a_sentence_on_standard_error(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    phone = Cut()
+    phone.cut(AWAY, told=False)
+    session = Session(store, Spec(Task("t", "general", instruction="x")), agent=Listed(HOME, DONE), device=phone)
+    said: list[str] = []
+
+    def plug_in() -> None:
+        def waits() -> bool:
+            said.append(capsys.readouterr().err)
+            return "the phone waits: phone R58 is unplugged" in "".join(said)
+
+        until(waits)
+        phone.cut(None)
+
+    plugging = threading.Thread(target=plug_in)
+    plugging.start()
+    assert run_headless(session, as_json=True) == 0
+    plugging.join()
+    said.append(capsys.readouterr().err)
+    assert "the phone goes on" in "".join(said)
 
 
 def test_what_nobody_tells_of_is_noticed_when_the_phone_is_looked_at(store: Store) -> None:
