@@ -181,6 +181,26 @@ def test_what_covers_nothing_leaves_the_run_as_it_is(
     assert (tmp_path / "lab.db").read_bytes() == before
 
 
+def test_the_id_of_a_redacted_run_names_the_one_in_its_place(run: Run, tmp_path: Path) -> None:
+    first = run("privacy", DEMO, "--text", NAME)[1]["trace"]
+    second = run("privacy", first, "--text", MAIL)[1]["trace"]
+    with Store.open(tmp_path / "lab.db") as store:
+        store.runs.add(demonstration(f"{DEMO[:-1]}2"))
+    for line in (
+        "show",
+        "privacy --show",
+        "privacy --text x1",
+        "replay",
+        "export --out o",
+        "fork --headless",
+        "author --show",
+    ):
+        verb, *options = line.split()
+        for old in (DEMO, first, first[:-1]):
+            code, text = run(verb, f"{old}@1" if verb == "fork" else old, *options, json_out=False)
+            assert (line, code, f"was redacted; run {second} stands in its place" in text) == (line, 1, True), text
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
