@@ -201,6 +201,17 @@ def test_the_id_of_a_redacted_run_names_the_one_in_its_place(run: Run, tmp_path:
             assert (line, code, f"was redacted; run {second} stands in its place" in text) == (line, 1, True), text
 
 
+@pytest.mark.parametrize("seat", ["rater", "participant"])
+def test_who_may_not_list_runs_learns_nothing_of_a_redaction(
+    run: Run, monkeypatch: pytest.MonkeyPatch, seat: str
+) -> None:
+    new = run("privacy", DEMO, "--text", NAME)[1]["trace"]
+    monkeypatch.setenv("HITLAB_SEAT", seat)
+    for line in (("show", DEMO), ("replay", DEMO), ("review", DEMO, "--show")):
+        code, text = run(*line, json_out=False)
+        assert (code, "redacted" in text, new in text) == (1, False, False), text
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
