@@ -91,6 +91,7 @@ def fork_run(
         trace = fold(events)
     except ValueError as error:
         raise LabError(f"run {run}", f"is damaged in {store.path} ({error}).") from error
+    _check_states(store, trace)
     _check_step(trace, index)
     _check_action(trace, change.action)
     turn = _ForkPoint(trace, events, index, change)
@@ -235,6 +236,15 @@ def screen_before(store: Store, run: str, index: int) -> tuple[UiTree | None, Po
     else:
         return None, trace.device.size
     return before.tree, before.size
+
+
+def _check_states(store: Store, trace: Trace) -> None:
+    """Raise `LabError` if a redaction left out the phone's states."""
+    if trace.state is None and trace.source is None:
+        stones = store.erasure.replaced_by(trace.id)
+        if any(stone.counts.get("states") for stone in stones):
+            problem = "was redacted, which leaves out the phone's states; it cannot be forked"
+            raise LabError(f"run {trace.id}", problem, "A new run begins where the task does.")
 
 
 def _check_step(trace: Trace, index: int) -> None:

@@ -20,6 +20,7 @@ from lab.core.redaction.run_redaction import (
     RunRedactions,
     boxes_of,
     extend_to_adjacent,
+    nodes_with_words,
     plan_redactions,
 )
 from lab.core.redaction.text_redaction import TextRedaction
@@ -34,7 +35,8 @@ from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now, uuid7
 from lab.core.values.rounding import count
 from lab.core.values.safe_images import open_picture
-from store.erasing.erasure import Eraser, ErasureCounts
+from store.copies.pack import scratch_copy
+from store.erasing.erasure import Eraser, ErasureCounts, triggers_lifted
 from store.erasing.study_redaction import StudiesCovered, local_words, redact_studies
 from store.erasing.tombstones import check_not_withdrawn
 from store.file.connection import sqlite_errors
@@ -120,50 +122,164 @@ def redact(
     This covers the run, all runs that share its beginning or repeat it, and quotations in designs and studies. `read`
     returns the lines of a picture (by sha256) without a UI tree, if they can be recognized. `everywhere` also redacts
     other runs with the same pictures. Without it, such runs raise a `LabError` that names them, and nothing is done.
+    Words that occur nowhere in the run, and boxes outside their picture, raise a `LabError`, too.
     """
-    if not boxes and not words:
-        raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
-    family = related(store.database.read, trace_id)
-    by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
-    runs, redactions = _runs_to_redact(store, family, by_picture, words, read, everywhere=everywhere)
-    new = _redact_pictures(store, runs, redactions)
-    # Events never change under an id, and the tombstones keep the old ids out.
-    ids = {id: uuid7() for id in runs}
-    redactor = Redactor(redactions, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
-    covered_runs = {id: _redact_run(redactor, run) for id, run in runs.items()}
-    used_blobs = {
-        sha for run in covered_runs.values() for event in run.events for sha in run_rows.referenced_blobs(event)
-    }
+    redaction = _Redaction(store, trace_id, by, boxes, words, read, everywhere=everywhere)
     with store.erasure.erasing() as eraser:
+        report = redaction.carry_out(eraser)
+    report = report._replace(remaining=_remaining_places(store, redaction.cloak, report.replaced.values()))
+    store.erasure.wipe(report)
+    return report
+
+
+def preview_redaction(
+    store: Store,
+    trace_id: str,
+    by: Actor,
+    *,
+    boxes: Mapping[int, Sequence[Bounds]],
+    words: Sequence[str],
+    everywhere: bool = False,
+    read: ReadTree | None = None,
+) -> Redacted:
+    """Return what `redact` would do: do it in a copy without the pictures, which is then dropped."""
+    redaction = _Redaction(store, trace_id, by, boxes, words, read, everywhere=everywhere)
+    with sqlite_errors(store.path), scratch_copy(store.database) as copy, triggers_lifted(copy) as eraser:
+        report = redaction.carry_out(eraser)
+    return report._replace(remaining=_remaining_places(store, redaction.cloak, report.replaced))
+
+
+class _Redaction:
+    """One redaction, checked and planned. It changes nothing before it is carried out."""
+
+    def __init__(
+        self,
+        store: Store,
+        trace_id: str,
+        by: Actor,
+        boxes: Mapping[int, Sequence[Bounds]],
+        words: Sequence[str],
+        read: ReadTree | None,
+        *,
+        everywhere: bool,
+    ) -> None:
+        if not boxes and not words:
+            raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
+        self.by = by
+        self.box_count = sum(map(len, boxes.values()))
+        by_picture = boxes_of(list(store.runs.events(trace_id)), boxes)
+        _check_boxes(store, by_picture)
+        family = related(store.database.read, trace_id)
+        self.runs, self.redactions = _runs_to_redact(store, family, by_picture, words, read, everywhere=everywhere)
+        _check_words(store, trace_id, self.runs, self.redactions)
+        self.new_pictures = _redact_pictures(store, self.runs, self.redactions)
+        # Events never change under an id, and the tombstones keep the old ids out.
+        self.ids = {id: uuid7() for id in self.runs}
+        pictures = {sha256: blob.sha256 for sha256, blob in self.new_pictures.items()}
+        self.redactor = Redactor(self.redactions, pictures, self.ids)
+        self.cloak = self.redactor.cloak
+
+    def carry_out(self, eraser: Eraser) -> Redacted:
+        """Replace the runs within the caller's transaction. Return what was redacted."""
         # Inside the transaction: the runs were read before, and may have changed since.
-        check_not_withdrawn(eraser.db, by.id, "redact")
-        _check_unchanged(eraser, runs)
+        check_not_withdrawn(eraser.db, self.by.id, "redact")
+        _check_unchanged(eraser, self.runs)
+        runs, ids, redactor = self.runs, self.ids, self.redactor
+        covered_runs = {id: _redact_run(redactor, run) for id, run in runs.items()}
+        events = (event for run in covered_runs.values() for event in run.events)
+        used_blobs = {sha for event in events for sha in run_rows.referenced_blobs(event)}
         destroyed = eraser.erase_runs(runs, keep=used_blobs)
         for id, run in covered_runs.items():
-            _insert_run(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
-        designs = _rewrite_designs(eraser, redactor.cloak, _subject_changes(runs, covered_runs))
+            _insert_run(eraser, runs[id].n, run, {blob.sha256: blob for blob in self.new_pictures.values()})
+        designs = _rewrite_designs(eraser, self.cloak, _subject_changes(runs, covered_runs))
         local = {id: local_words(redactor.local_words(run.events)) for id, run in runs.items()}
-        studies = redact_studies(eraser, redactor.cloak, ids, local)
+        studies = redact_studies(eraser, self.cloak, ids, local)
         report = Redacted(
             replaced=ids,
-            boxes=sum(len(step_boxes) for step_boxes in boxes.values()),
+            boxes=self.box_count,
             nodes=redactor.nodes,
             texts=redactor.texts,
-            pictures=len(new.keys() & redactions.paints.keys()),
+            pictures=len(self.new_pictures.keys() & self.redactions.paints.keys()),
             states=redactor.states,
             designs=designs,
             reviews=sum(len(run.reviews) for run in runs.values()),
             destroyed=destroyed,
-            pictures_without_tree=redactions.unseen,
-            pictures_by_ocr=redactions.read,
+            pictures_without_tree=self.redactions.unseen,
+            pictures_by_ocr=len(self.redactions.lines),
             linked_files=tuple(eraser.linked_files),
             studies=studies,
         )
         for id, replaced_by in ids.items():
-            eraser.insert_tombstone(Tombstone(id, "redacted", by, now(), replaced_by, _report_counts(report)))
-    report = report._replace(remaining=_remaining_places(store, redactor.cloak, ids.values()))
-    store.erasure.wipe(report)
-    return report
+            eraser.insert_tombstone(Tombstone(id, "redacted", self.by, now(), replaced_by, _report_counts(report)))
+        return report
+
+
+# -- what is refused -------------------------------------------------------------------------------------------
+
+
+def _check_boxes(store: Store, boxes: Mapping[str, tuple[Bounds, ...]]) -> None:
+    """Raise `LabError` if a box lies wholly outside its picture: it would cover nothing."""
+    for sha256, parts in boxes.items():
+        blob = store.runs.blob(sha256)
+        try:
+            if blob is None:
+                continue
+            with open_picture(blob.data) as picture:
+                width, height = picture.size
+        except (OSError, ValueError, SyntaxError):
+            continue  # a picture that cannot be decoded is replaced whole
+        for part in parts:
+            if not part.intersection(Bounds(0, 0, width, height)).area:
+                problem = f"the box {','.join(map(str, part))} lies outside its picture of {width}x{height} pixels; "
+                raise LabError("redact", f"{problem}nothing was done.", "Write left,top,right,bottom.", code=2)
+
+
+_TEXTS_BESIDE = """
+SELECT text FROM draft WHERE trace = :run
+UNION ALL SELECT CAST(bytes AS TEXT) FROM use JOIN blob USING (sha256) WHERE trace = :run AND mime = 'application/json'
+UNION ALL SELECT body FROM design WHERE instr(body, :run)
+UNION ALL SELECT body FROM unit WHERE (study, version, id) IN (SELECT * FROM about)
+UNION ALL SELECT body FROM label WHERE (study, version, unit) IN (SELECT * FROM about)
+UNION ALL SELECT body FROM act WHERE (study, version, unit) IN (SELECT * FROM about)
+"""
+"""Query for texts of a run that are not in its own rows: drafts, phone states, and rows of designs and studies."""
+_ABOUT = """
+WITH about AS (
+    SELECT study, version, id FROM unit WHERE instr(body, :run)
+    UNION SELECT study, version, unit FROM act WHERE instr(body, :run)
+)
+"""
+"""Units of studies that show or play a run."""
+
+
+def _check_words(store: Store, trace_id: str, runs: Mapping[str, _RedactableRun], redactions: RunRedactions) -> None:
+    """Raise `LabError` if words occur nowhere in the runs: a mistyped word must not destroy them."""
+    missing = [word for word in redactions.words if not _occur(store, TextRedaction([word]), runs, redactions)]
+    if not missing:
+        return
+    unread = f"Words in {count(redactions.unseen, 'picture')} without a tree could not be read: draw boxes there."
+    words = ", ".join(f'"{word}"' for word in missing)
+    hint = unread if redactions.unseen else "Write them as they stand in the run."
+    problem = f"the words {words} occur nowhere in run {trace_id}; nothing was done."
+    raise LabError("redact", problem, hint)
+
+
+def _occur(store: Store, cloak: TextRedaction, runs: Mapping[str, _RedactableRun], redactions: RunRedactions) -> bool:
+    if any(nodes_with_words(tree, cloak) for tree in redactions.lines):
+        return True
+    for id, run in runs.items():
+        for row in (*run.events, *run.verdicts, *run.reviews, *run.acts, *run.shadows):
+            cloak.cover(row)
+            if cloak.count:
+                return True
+        with sqlite_errors(store.path):
+            rows = store.database.connection().execute(_ABOUT + _TEXTS_BESIDE, {"run": id})
+            if any(cloak.matches(body) for (body,) in rows):
+                return True
+    return False
+
+
+# -- where the words remain ------------------------------------------------------------------------------------
 
 
 _RUN_TEXTS = """

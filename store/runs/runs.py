@@ -10,7 +10,15 @@ import msgspec
 
 from lab.core.codec import decode, escape_surrogates, unescape_surrogates
 from lab.core.errors import LabError
-from lab.core.run.run_records import Blob, Imported, RelatedRun, Summary, Verdict, whole_and_incomplete
+from lab.core.run.run_records import (
+    Blob,
+    Imported,
+    RelatedRun,
+    Summary,
+    Tombstone,
+    Verdict,
+    whole_and_incomplete,
+)
 from lab.core.run.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from lab.core.task.design import Subject, subject_of
 from lab.core.task.task import Task
@@ -163,6 +171,8 @@ class Runs:
             if ids:
                 some = ", ".join(ids[:5]) + (" and more" if len(ids) > 5 else "")
                 raise LabError(f"run {prefix}", f"is not one run but several: {some}.", "Write more of the id.")
+        if stones := self._tombstones(prefix):
+            raise LabError(f"run {prefix}", *self._erasure_words(stones))
         problem = f"is not in {self._database.path}{self._suggest(prefix) or '.'}"
         raise LabError(f"run {prefix}", problem, "`hitlab runs list` lists what is.")
 
@@ -172,6 +182,31 @@ class Runs:
             "SELECT id, task FROM trace WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?",
             escape_surrogates(beginning), escape_surrogates(beginning) + "\U0010ffff", limit,
         )  # fmt: skip
+
+    def _tombstones(self, prefix: str) -> list[Tombstone]:
+        """Return the tombstones of erased runs whose id starts with `prefix`, for callers who may list runs."""
+        if not prefix or not self._database.may_suggest:
+            return []
+        sql = "SELECT body FROM tombstone WHERE trace >= ? AND trace < ? ORDER BY trace LIMIT 6"
+        rows = self._database.rows_in("tombstone", sql, prefix, prefix + "\U0010ffff")
+        stones: list[Tombstone] = [decode(body, Tombstone, "a tombstone in the file", newest=1) for (body,) in rows]
+        return [stone for stone in stones if stone.trace == prefix] or stones
+
+    def _erasure_words(self, stones: Sequence[Tombstone]) -> tuple[str, str]:
+        """Return message and hint for the id of an erased run, or the beginning of several."""
+        if len(stones) > 1:
+            some = ", ".join(stone.trace for stone in stones[:5]) + (" and more" if len(stones) > 5 else "")
+            return f"begins the ids of several runs that were erased: {some}.", ""
+        (stone,) = stones
+        new = stone.replaced_by
+        if new is not None and self.has_run(new):
+            return f"was {stone.why}; run {new} stands in its place.", f"`hitlab runs show {new}` prints it."
+        if stone.why == "withdrawn" or any(other.why == "withdrawn" for other in self._tombstones(new or "")):
+            return "was erased, because somebody in it has withdrawn.", "`hitlab runs list` lists what is."
+        return (
+            f"was {stone.why}; run {new}, which replaced it, is not in this file.",
+            "`hitlab runs list` lists what is.",
+        )
 
     def _suggest(self, name: str) -> str:
         """Return a suggestion of a similar run id or task, for callers who may list runs, else an empty text."""

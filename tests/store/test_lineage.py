@@ -79,7 +79,7 @@ def test_redacted_words_go_from_runs_that_play_it_again(db: Path, call: Hitlab) 
     agents = {one["id"]: one["agent"] for one in json.loads(call("traces", "--json")[1])}
     assert agents[new["run-again"]] == f"recorded:{new['run-said']}"
     assert agents[new["run-twice"]] == f"recorded:{new['run-again']}"
-    again = json.loads(call("privacy", new["run-twice"], "--text", "something", "--json")[1])
+    again = json.loads(call("privacy", new["run-twice"], "--text", "To whom", "--json")[1])
     assert len(again["replaced"]) == 1 + len(COPIES)
 
 

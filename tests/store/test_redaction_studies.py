@@ -63,6 +63,12 @@ def test_an_item_that_quotes_a_redacted_reply_and_notes_that_do_are_covered(db: 
     assert call("privacy", "--wipe")[0] == 0
 
 
+def test_words_in_a_note_on_the_run_count_as_words_of_it(call: Hitlab) -> None:
+    done = redact(call, "she says")
+    assert (done["texts"] > 0, done["answers"]) == (True, 2)
+    assert call("privacy", done["trace"], "--text", "she says")[0] == 1
+
+
 def test_an_item_is_about_the_run_that_stands_there_now(db: Path, call: Hitlab) -> None:
     new = redact(call)["replaced"]["run-said"]
     assert {run for unit in shown(call)["units"] for run in unit["runs"]} == {new, "run-other"}
@@ -134,4 +140,6 @@ def test_where_the_words_still_stand_is_told(db: Path, call: Hitlab) -> None:
 
 def test_a_run_that_was_covered_is_not_named_for_a_word_of_our_own(db: Path, call: Hitlab) -> None:
     """Typing is `input_text` in every run; nothing of that is a person's, and it cannot be covered."""
-    assert redact(call, "input text")["left"] == ["run-other"]
+    with Store.open(db) as store:
+        store.runs.add(replied("run-later", by=Actor("human", "P08"), said="an input text", typed="other"))
+    assert redact(call, "input text", of="run-later")["left"] == ["run-said", "run-other"]

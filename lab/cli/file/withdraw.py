@@ -48,8 +48,9 @@ class Withdrawn(msgspec.Struct, frozen=True):
 
 
 _QUOTATIONS = (
-    "What others wrote goes whole where it quotes a text of theirs of 12 characters or more, or 24 of a longer one.",
-    "A shorter text of theirs is taken out of it in studies that they rated; of all else the quotation alone goes.",
+    "Notes and reasons of others go whole if they quote a text of theirs of 12 characters, or 24 of a longer one.",
+    "A shorter text of theirs is taken out alone, and only in studies that they rated; the rest of the note stays.",
+    "In all else (prompts, conversations, answers) the quotation alone is covered.",
     "What tells of them in other words stays, and so do words in pictures.",
 )
 _UNSURE = "These may be anybody's words, or they only repeated them. They stay there, unless --cover TEXT names them:"

@@ -159,6 +159,8 @@ def _check_options(args: AdjudicateArguments) -> None:
         raise LabError("adjudicate", "--undo takes back all of a batch, not one field of it.", code=2)
     if ways and ways not in (["--from"], ["--undo"]) and not args.reason and not args.reason_id:
         raise LabError("adjudicate", f"{ways[0]} needs --reason: what is settled says why.", code=2)
+    if args.listed and ways:
+        raise LabError("adjudicate", f"--list does not go with {ways[0]}; nothing was done.", code=2)
     if args.gold and (ways or args.unit or args.listed):
         raise LabError("adjudicate", "--gold goes with --json alone.", code=2)
     more = {

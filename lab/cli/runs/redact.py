@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,16 +39,6 @@ class SuspectShown(msgspec.Struct, frozen=True):
     box: tuple[int, int, int, int] | None
 
 
-class PrivacyShown(msgspec.Struct, frozen=True):
-    """A run in the privacy queue: `runs redact ID --show`. `bare_pictures` have no UI tree: people must check them."""
-
-    trace: str
-    cleared_by: tuple[str, ...]
-    suspects: tuple[SuspectShown, ...]
-    pictures: int
-    bare_pictures: int
-
-
 class PrivacyDone(msgspec.Struct, frozen=True):
     """Result of a redaction: `runs redact ID --box | --text | --clear`.
 
@@ -80,6 +71,20 @@ class PrivacyDone(msgspec.Struct, frozen=True):
     unwiped: str = ""
 
 
+class PrivacyShown(msgspec.Struct, frozen=True):
+    """A run in the privacy queue: `runs redact ID --show`. `bare_pictures` have no UI tree: people must check them.
+
+    `preview` is what `--box` and `--text` would do, null without them. Its `replaced` names no replacements.
+    """
+
+    trace: str
+    cleared_by: tuple[str, ...]
+    suspects: tuple[SuspectShown, ...]
+    pictures: int
+    bare_pictures: int
+    preview: PrivacyDone | None = None
+
+
 class PrivacyLine(msgspec.Struct, frozen=True):
     """One demonstration that nobody has cleared: `runs redact --list`."""
 
@@ -102,7 +107,9 @@ class PrivacyArguments(PersonArguments, TableArguments):
     everywhere: bool = flag("also cover them in other runs with the same pictures")
     clear: bool = flag("declare that the run now holds nothing private")
     listed: bool = flag("list the demonstrations that nobody has cleared", "--list", one_of="act")
-    show: bool = flag("print what looks private in the run", one_of="act")
+    show: bool = flag(
+        "print what looks private in the run, or with --box or --text what they would do; change nothing", one_of="act"
+    )
     wipe: bool = flag("rewrite the file, if another program had it open before", one_of="act")
 
 
@@ -115,6 +122,7 @@ def add_runs_redact(parser: Parser) -> None:
         """\
   hitlab runs redact --list            demonstrations that nobody has cleared
   hitlab runs redact 019a --show       what looks private in one
+  hitlab runs redact 019a --text "Noor Haddad" --show     a preview
   hitlab runs redact 019a --text "Noor Haddad" --box 3 0,90,1080,210
   hitlab runs redact 019a --clear --person D1
 """
@@ -125,6 +133,7 @@ def privacy(args: PrivacyArguments) -> int:
     """Open the queue of uncleared demonstrations, or do one act without a screen."""
     settings = load(db=args.db, person=args.person)
     refuse_seat(settings, "privacy")
+    _check_options(args)
     if args.listed:
         return _list(args, settings)
     if args.wipe:
@@ -135,15 +144,28 @@ def privacy(args: PrivacyArguments) -> int:
         return _open_screen(args, settings)
     if args.run_id is None:
         raise LabError("privacy", "needs the ID of a run", "`hitlab runs redact --list` lists what waits.", code=2)
-    only_shown = not (args.boxes or args.texts or args.clear)
-    with open_store(settings, create=False, readonly=only_shown) as store:
+    by = Actor("human", settings.person)
+    with open_store(settings, create=False, readonly=args.show) as store:
         sweep_leftovers(Path(), temporary=True)
         run = store.runs.find(args.run_id)
-        if only_shown:
-            return _show(store, run, as_json=args.json)
-        result, unwiped = _redact_and_clear(store, run, args, Actor("human", settings.person))
+        if args.show:
+            return _show(store, run, _preview(store, run, args, by), as_json=args.json)
+        result, unwiped = _redact_and_clear(store, run, args, by)
     print_result(result, print_redaction, json=args.json)
     return not_wiped(unwiped)
+
+
+def _check_options(args: PrivacyArguments) -> None:
+    """Raise `LabError` for options that do not go together: what only reads must not change, nor drop a change."""
+    acts = {"--text": args.texts, "--box": args.boxes, "--everywhere": args.everywhere, "--clear": args.clear}
+    typed_acts = [name for name, value in acts.items() if value]
+    reads = "--list" if args.listed else "--wipe" if args.wipe else ""
+    if reads and typed_acts:
+        raise LabError("redact", f"{reads} does not go with {typed_acts[0]}; nothing was done.", code=2)
+    if args.show and args.clear:
+        raise LabError("redact", "--show does not go with --clear; nothing was done.", code=2)
+    if args.everywhere and not (args.texts or args.boxes):
+        raise LabError("redact", "--everywhere goes with --box or --text; nothing was done.", code=2)
 
 
 def _refuse_rated(settings: Settings, run_id: str) -> None:
@@ -168,33 +190,46 @@ def _open_screen(args: PrivacyArguments, settings: Settings) -> int:
 
 
 def _redact_and_clear(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[PrivacyDone, LabError | None]:
-    boxes: dict[int, list[Bounds]] = {}
-    for step, box in args.boxes or ():
-        boxes.setdefault(_parse_step(step), []).append(_parse_box(box))
     redaction: Redacted | None = None
     unwiped: LabError | None = None
-    if boxes or args.texts:
-        from lab.runs.picture_text import tree_reader
+    if args.boxes or args.texts:
         from store.erasing.run_redaction import redact
 
-        words = args.texts or ()
-        reader = _text_reader() if words else None
-
-        def cover() -> Redacted:
-            read_tree = tree_reader(store, reader) if reader is not None else None
-            return redact(store, run, by, boxes=boxes, words=words, everywhere=args.everywhere, read=read_tree)
-
-        try:
-            outcome, unwiped = erased_or_unwiped(store.path, cover)
-        finally:
-            if reader is not None:
-                reader.close()
+        outcome, unwiped = erased_or_unwiped(store.path, lambda: _call_redaction(redact, store, run, args, by))
         redaction, run = outcome, outcome.replaced[run]
         for path in outcome.linked_files:
             warn(f"{path} still shows what was covered: it was linked, not taken in, and is yours to delete")
     if args.clear:
         store.reviews.record_clearance(run, by)
     return redaction_result(run, redaction, cleared=args.clear, unwiped=unwiped), unwiped
+
+
+def _preview(store: Store, run: str, args: PrivacyArguments, by: Actor) -> PrivacyDone | None:
+    """Return what the redaction would do, or None if nothing is named to be covered."""
+    if not (args.boxes or args.texts):
+        return None
+    from store.erasing.run_redaction import preview_redaction
+
+    redaction = _call_redaction(preview_redaction, store, run, args, by)
+    return redaction_result(run, redaction._replace(replaced=dict.fromkeys(redaction.replaced, "")), cleared=False)
+
+
+def _call_redaction(
+    redact: Callable[..., Redacted], store: Store, run: str, args: PrivacyArguments, by: Actor
+) -> Redacted:
+    """Call a function of `store.erasing.run_redaction` with the boxes and words that were typed."""
+    from lab.runs.picture_text import tree_reader
+
+    boxes: dict[int, list[Bounds]] = {}
+    for step, box in args.boxes or ():
+        boxes.setdefault(_parse_step(step), []).append(_parse_box(box))
+    reader = _text_reader() if args.texts else None
+    try:
+        read = tree_reader(store, reader) if reader is not None else None
+        return redact(store, run, by, boxes=boxes, words=args.texts or (), everywhere=args.everywhere, read=read)
+    finally:
+        if reader is not None:
+            reader.close()
 
 
 def _text_reader() -> TextReader | None:
@@ -241,7 +276,7 @@ def _parse_box(text: str) -> Bounds:
     return box
 
 
-def _show(store: Store, run: str, *, as_json: bool) -> int:
+def _show(store: Store, run: str, preview: PrivacyDone | None, *, as_json: bool) -> int:
     trace = store.runs.trace(run)
     screen_list = [step.before for step in trace.steps]
     screen_list += [trace.ended.final] if trace.ended is not None and trace.ended.final is not None else []
@@ -252,7 +287,7 @@ def _show(store: Store, run: str, *, as_json: bool) -> int:
         for suspect in suspects(trace)
     )
     cleared_by = tuple(clearance.by.id for clearance in store.reviews.clearances(run))
-    result = PrivacyShown(run, cleared_by, suspects_shown, len(shots), len(bare))
+    result = PrivacyShown(run, cleared_by, suspects_shown, len(shots), len(bare), preview)
     print_result(result, lambda _: _print_shown(result, len(trace.steps)), json=as_json)
     return 0
 
@@ -266,6 +301,11 @@ def _print_shown(result: PrivacyShown, steps: int) -> None:
         print_line(f"{suspect.looks:8}{suspect.text or 'a field'}{box}, {where}")
     pictures = f"{count(result.pictures, 'picture')}, {result.bare_pictures} of them without a tree"
     print_line(f"        {pictures}: look at those yourself")
+    if result.preview is not None:
+        for run in result.preview.replaced:
+            print_line(f"would be destroyed and replaced: run {run}")
+        _print_counts(result.preview, "would be ")
+        print_line("nothing was changed; the same line without --show does it")
 
 
 def _list(args: PrivacyArguments, settings: Settings) -> int:
@@ -311,26 +351,29 @@ def print_redaction(result: PrivacyDone) -> None:
     for old, new in result.replaced.items():
         print_line(f"run {old} is destroyed; run {new} stands in its place")
     if result.replaced:
-        from store.erasing.run_redaction import RemainingPlaces
-
-        print_line(
-            f"covered: boxes {result.boxes}, nodes {result.nodes}, places with the words {result.texts}; "
-            f"pictures painted {result.pictures}, phone states left out {result.states}"
-        )
-        wiped = "" if result.unwiped else "; the file is wiped"
-        print_line(
-            f"destroyed: rows {result.rows:,}, pictures or states {result.blobs:,}, bytes {result.bytes:,}{wiped}"
-        )
-        for what, count in redacted_rows(result):
-            print_line(f"covered too: {what} {count}")
-        if result.unseen:
-            print_line(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
-        if result.read:
-            print_line(
-                f"pictures whose words were read {result.read}: look at them, for what was misread is not covered"
-            )
-        for sentence in RemainingPlaces(result.left, result.plans).sentences:
-            print_line(sentence)
+        _print_counts(result)
         print_line("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
     if result.cleared:
         print_line(f"run {result.trace} is cleared: it holds nothing private")
+
+
+def _print_counts(result: PrivacyDone, would: str = "") -> None:
+    """Print what a redaction covers, destroys and leaves. `would` begins the lines of a preview."""
+    from store.erasing.run_redaction import RemainingPlaces
+
+    print_line(
+        f"{would}covered: boxes {result.boxes}, nodes {result.nodes}, places with the words {result.texts}; "
+        f"pictures painted {result.pictures}, phone states left out {result.states}"
+    )
+    wiped = "" if result.unwiped or would else "; the file is wiped"
+    print_line(
+        f"{would}destroyed: rows {result.rows:,}, pictures or states {result.blobs:,}, bytes {result.bytes:,}{wiped}"
+    )
+    for what, number in redacted_rows(result):
+        print_line(f"{would}covered too: {what} {number}")
+    if result.unseen:
+        print_line(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
+    if result.read:
+        print_line(f"pictures whose words were read {result.read}: look at them, for what was misread is not covered")
+    for sentence in RemainingPlaces(result.left, result.plans).sentences:
+        print_line(sentence)

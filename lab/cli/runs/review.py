@@ -164,6 +164,10 @@ def review(args: ReviewArguments) -> int:
     """Proofread a demonstration on a screen, or by one act without a screen."""
     settings = load(db=args.db, person=args.person)
     refuse_seat(settings, "review")
+    if args.commit and (args.listed or args.show):
+        raise LabError(
+            "review", f"{'--list' if args.listed else '--show'} does not go with --commit; nothing was done.", code=2
+        )
     if args.listed:
         return _list(args, settings)
     acts = [args.accept, args.edit, args.reject, args.settle]

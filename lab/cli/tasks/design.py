@@ -221,7 +221,7 @@ def _find_run(store: Store, target: str) -> str:
     try:
         return store.runs.find(target)
     except LabError as error:
-        if "several" in error.message:
+        if not error.message.startswith("is not in "):
             raise
         near = suggestion(target, library.tasks())
         raise LabError(

@@ -43,8 +43,8 @@ class RunRedactions(NamedTuple):
     words: tuple[str, ...]
     unseen: int
     """Number of pictures without a tree, in which only boxes cover words."""
-    read: int = 0
-    """Number of pictures whose words OCR read. Misread words are not covered."""
+    lines: tuple[UiTree, ...] = ()
+    """Lines of each picture whose words OCR read. Misread words are not covered."""
 
 
 def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) -> dict[str, tuple[Bounds, ...]]:
@@ -61,7 +61,8 @@ def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) 
             raise LabError("redact", f"a box of step {step + 1} is empty.", "Write left,top,right,bottom.", code=2)
         sha256 = pictures.get(step)
         if sha256 is None:
-            raise LabError("redact", f"step {step + 1} has no picture to cover a part of.", code=2)
+            end = f": the last screen is {len(pictures)}" if step not in pictures else ""
+            raise LabError("redact", f"step {step + 1} has no picture to cover a part of{end}.", code=2)
         by_tree[sha256] = (*by_tree.get(sha256, ()), *step_boxes)
     return by_tree
 
@@ -99,7 +100,7 @@ def plan_redactions(
                 paints[screen.image] = (*paints.get(screen.image, ()), *more)
     for events in runs:
         paints |= dict.fromkeys(_model_pictures(events, paints), (EVERYTHING,))
-    return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)), len(lines))
+    return RunRedactions(paints, dict(boxes), cloak.words, len(unseen - set(paints)), tuple(lines.values()))
 
 
 def _enlarge(line: Bounds) -> Bounds:

@@ -175,6 +175,8 @@ def test_who_rated_settles_nothing_of_it(call: Call, tmp_path: Path) -> None:
         (("--all-but-one", "--undo"), "--all-but-one does not go with --undo", 2),
         (("--majority", "--unit", "u1", "--reason", "x"), "--unit does not go with --majority", 2),
         (("--majority", "--reason-id", "slipp"), "--reason-id: 'slipp' is none of", 1),
+        (("--list", "--majority", "--reason", "x"), "--list does not go with --majority; nothing was done", 2),
+        (("--list", "--undo"), "--list does not go with --undo; nothing was done", 2),
         (("--reason-id", "slip"), "--reason-id settles nothing alone", 2),
     ],
 )

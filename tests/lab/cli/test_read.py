@@ -143,6 +143,10 @@ def test_where_words_are_not_read_privacy_says_which_pictures_are_left(
     db: str, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HITLAB_OCR", "false")
-    assert main(["privacy", RUN, "--text", "Heron Walk", "--as", "D1", "--db", db, "--json"]) == 0
+    assert main(["privacy", RUN, "--text", "Heron Walk", "--as", "D1", "--db", db, "--json"]) == 1
+    refused = json.loads(capsysbinary.readouterr().out)
+    assert refused["message"] == f'the words "Heron Walk" occur nowhere in run {RUN}; nothing was done.'
+    assert refused["hint"] == "Words in 2 pictures without a tree could not be read: draw boxes there."
+    assert main(["privacy", RUN, "--text", "Mute", "--as", "D1", "--db", db, "--json"]) == 0
     done = json.loads(capsysbinary.readouterr().out)
     assert (done["read"], done["unseen"]) == (0, 2)

@@ -34,7 +34,8 @@ def run(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch:
         text = out.out.decode() + ("" if json_out else out.err.decode())
         if json_out and code == 0 and args[0] in ("review", "privacy", "export"):
             listed = f"{args[0]}-list" if "--list" in args else f"{args[0]}-show" if args[0] == "privacy" else args[0]
-            listed = args[0] if {"--text", "--box", "--clear", "--wipe"} & set(args) else listed
+            is_act = "--show" not in args and {"--text", "--box", "--clear", "--wipe"} & set(args)
+            listed = args[0] if is_act else listed
             fits(json.loads(text), listed)
         return code, json.loads(text) if json_out else text
 
@@ -117,6 +118,98 @@ def test_redacting_says_what_it_did_and_the_new_run_is_cleared(run: Run, tmp_pat
     assert run("privacy", "--list")[1] == []
     assert run("show", DEMO[:20])[0] == 1
     assert run("privacy", "--wipe", json_out=False)[0] == 0
+
+
+def test_show_with_words_and_boxes_is_a_preview_that_changes_nothing(run: Run, tmp_path: Path) -> None:
+    line = ("privacy", DEMO, "--text", NAME, "--box", "2", "10,600,351,660")
+    before = (tmp_path / "lab.db").read_bytes()
+    preview = run(*line, "--show")[1]["preview"]
+    text = run(*line, "--show", json_out=False)[1]
+    assert f"would be destroyed and replaced: run {DEMO}\nwould be covered: boxes 1" in text
+    assert "nothing was changed" in text
+    assert (tmp_path / "lab.db").read_bytes() == before
+    assert run("privacy", DEMO, "--show")[1]["preview"] is None
+    done = run(*line)[1]
+    assert list(preview.pop("replaced")) == list(done.pop("replaced")) == [DEMO]
+    assert (preview.pop("trace"), done.pop("trace") != DEMO) == (DEMO, True)
+    assert preview == done
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f"privacy {DEMO} --list --text {MAIL}", "--list does not go with --text"),
+        (f"privacy {DEMO} --list --box 1 1,2,3,4", "--list does not go with --box"),
+        ("privacy --list --everywhere", "--list does not go with --everywhere"),
+        (f"privacy {DEMO} --list --clear", "--list does not go with --clear"),
+        (f"privacy {DEMO} --wipe --text {MAIL}", "--wipe does not go with --text"),
+        (f"privacy {DEMO} --wipe --clear", "--wipe does not go with --clear"),
+        (f"privacy {DEMO} --show --clear", "--show does not go with --clear"),
+        (f"privacy {DEMO} --show --text {MAIL} --clear", "--show does not go with --clear"),
+        (f"privacy {DEMO} --show --everywhere", "--everywhere goes with --box or --text"),
+        (f"privacy {DEMO} --clear --everywhere", "--everywhere goes with --box or --text"),
+        (f"review {DEMO} --show --commit", "--show does not go with --commit"),
+        (f"review {DEMO} --list --commit", "--list does not go with --commit"),
+    ],
+)
+def test_what_only_reads_goes_with_nothing_that_changes(run: Run, tmp_path: Path, line: str, said: str) -> None:
+    before = (tmp_path / "lab.db").read_bytes()
+    code, refused = run(*line.split())
+    assert (code, refused["message"]) == (2, f"{said}; nothing was done.")
+    assert (tmp_path / "lab.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["--text", "Zyzzyva"], 1, 'the words "Zyzzyva" occur nowhere'),
+        (["--text", NAME, "--text", "Zyzzyva", "--text", "not in there"], 1, 'words "Zyzzyva", "not in there" occur'),
+        (["--text", "click"], 1, 'the words "click" occur nowhere'),
+        (["--text", "Zyzzyva", "--box", "1", "1,2,30,40"], 1, "nothing was done"),
+        (["--box", "1", "5000,5000,5001,5001"], 2, "5000,5000,5001,5001 lies outside its picture of 360x800 pixels"),
+        (["--box", "1", "1,2,30,40", "--box", "2", "360,0,361,9"], 2, "nothing was done"),
+        (["--box", "99", "1,2,30,40"], 2, "step 99 has no picture to cover a part of: the last screen is 5"),
+    ],
+)
+@pytest.mark.parametrize("show", [True, False])
+def test_what_covers_nothing_leaves_the_run_as_it_is(
+    run: Run, tmp_path: Path, args: list[str], code: int, said: str, *, show: bool
+) -> None:
+    before = (tmp_path / "lab.db").read_bytes()
+    found, refused = run("privacy", DEMO, *args, *["--show"] * show)
+    assert (found, said in refused["message"]) == (code, True), refused
+    assert (tmp_path / "lab.db").read_bytes() == before
+
+
+def test_the_id_of_a_redacted_run_names_the_one_in_its_place(run: Run, tmp_path: Path) -> None:
+    first = run("privacy", DEMO, "--text", NAME)[1]["trace"]
+    second = run("privacy", first, "--text", MAIL)[1]["trace"]
+    with Store.open(tmp_path / "lab.db") as store:
+        store.runs.add(demonstration(f"{DEMO[:-1]}2"))
+    for line in (
+        "show",
+        "privacy --show",
+        "privacy --text x1",
+        "replay",
+        "export --out o",
+        "fork --headless",
+        "author --show",
+    ):
+        verb, *options = line.split()
+        for old in (DEMO, first, first[:-1]):
+            code, text = run(verb, f"{old}@1" if verb == "fork" else old, *options, json_out=False)
+            assert (line, code, f"was redacted; run {second} stands in its place" in text) == (line, 1, True), text
+
+
+@pytest.mark.parametrize("seat", ["rater", "participant"])
+def test_who_may_not_list_runs_learns_nothing_of_a_redaction(
+    run: Run, monkeypatch: pytest.MonkeyPatch, seat: str
+) -> None:
+    new = run("privacy", DEMO, "--text", NAME)[1]["trace"]
+    monkeypatch.setenv("HITLAB_SEAT", seat)
+    for line in (("show", DEMO), ("replay", DEMO), ("review", DEMO, "--show")):
+        code, text = run(*line, json_out=False)
+        assert (code, "redacted" in text, new in text) == (1, False, False), text
 
 
 @pytest.mark.parametrize(

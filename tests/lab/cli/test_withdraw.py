@@ -110,6 +110,8 @@ def test_a_run_of_theirs_is_not_brought_in_again(run: Run, db: Path, filled: Fil
     assert run("withdraw", CODE, "--yes")[0] == 0
     code, _, said = run("import", str(tmp_path / "o"))
     assert (code, "was withdrawn on" in said) == (1, True)
+    code, _, said = run("show", "run-reply")
+    assert (code, "was erased, because somebody in it has withdrawn" in said) == (1, True)
 
 
 @pytest.mark.parametrize(("seat", "by", "code"), [("participant", "P01", 1), ("rater", "R2", 1), ("rater", CODE, 0)])

@@ -19,6 +19,7 @@ from lab.runs.fork import ForkChange, fork_run, parse_fork_place, rewind_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators import library
+from store.erasing.run_redaction import redact
 from store.store import Store
 from tests.screens.runs import whole_run
 
@@ -253,6 +254,14 @@ def test_where_a_run_cannot_be_forked_a_sentence_says_so_and_nothing_is_kept(sto
             fork_run(store, run, index, change, person="P01", agent=agent)
         assert words in found.value.sentence
     assert _count(store, "trace") == runs
+
+
+def test_a_redacted_run_is_not_forked_and_the_reason_is_the_redaction(store: Store) -> None:
+    run = first_run(store, OPEN, ASK, DONE).id
+    for word in ("theme", "Settings"):
+        run = redact(store, run, Actor("human", "D1"), boxes={}, words=[word]).replaced[run]
+        with pytest.raises(LabError, match="was redacted, which leaves out the phone's states; it cannot be forked"):
+            fork_run(store, run, 1, person="P01")
 
 
 def test_a_program_of_a_stored_run_is_not_started_without_being_named(store: Store) -> None:

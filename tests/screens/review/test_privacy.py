@@ -92,6 +92,23 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         assert filled.reviews.uncleared() == []
 
 
+async def test_words_that_occur_nowhere_destroy_nothing(filled: Store, until: Until) -> None:
+    app = privacy(filled)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "w")
+        await until(pilot, lambda: isinstance(app.focused, FormLine))
+        field = app.focused
+        assert isinstance(field, FormLine)
+        field.value = "Zyzzyva"
+        await press(pilot, "enter")
+        await until(pilot, lambda: covering(app).words == ["Zyzzyva"])
+        await press(pilot, "R", "R")
+        await until(pilot, lambda: "occur nowhere in run" in painted(app) and not room(app).busy)
+        assert covering(app).words == ["Zyzzyva"]
+        assert filled.runs.has_run(DEMO)
+
+
 async def test_what_was_chosen_stays_where_a_demonstration_is_left_before_it_is_covered(
     filled: Store, until: Until
 ) -> None:
