@@ -164,7 +164,7 @@ class Mirror(Touchscreen):
                 self._words_read = is_from_ocr(frame.tree)
             if self._posted is None or not _same_shot(shot, self._posted):
                 self._posted = shot
-                self._newest.put(shot=shot)
+                self._newest.request(shot=shot)
 
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Show a stored picture (PNG or JPEG bytes).
@@ -173,7 +173,7 @@ class Mirror(Touchscreen):
         """
         self._taken = self._posted = None
         self._damaged = self._words_read = False
-        self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
+        self._newest.request(shot=MirrorShot(None, size, tree, stored=image))
 
     def show_instead(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Show a stored picture, unless something was shown already. A live picture that arrives meanwhile wins."""
@@ -351,7 +351,7 @@ class Mirror(Touchscreen):
         # A headless app's console says nothing about the colours of a terminal.
         few = not self.app.is_headless and self.app.console.color_system not in (None, "truecolor")
         colours = 256 if few else 1 << 24
-        self._newest.put(view=MirrorView((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
+        self._newest.request(view=MirrorView((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
 
     def _update_age(self) -> None:
         """Update the age from the clock."""
@@ -482,7 +482,7 @@ class FramePainter:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def put(self, *, shot: MirrorShot | None = None, view: MirrorView | None = None) -> None:
+    def request(self, *, shot: MirrorShot | None = None, view: MirrorView | None = None) -> None:
         """Request another shot or view, from any thread. Never blocks on painting."""
         with self._change:
             if self._closed:
