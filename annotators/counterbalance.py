@@ -228,7 +228,7 @@ def balanced_colouring(edges: Sequence[tuple[str, str]], colours: int) -> list[i
 
 
 def _uneven_colours(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours: int) -> tuple[int, int] | None:
-    """Return two colours whose counts differ by more than one, at an end or overall, the rarer first; else None."""
+    """Return two colours whose counts differ by more than one, at an end or overall, the rarer first, else None."""
     counts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0] * colours)
     for ends, colour in zip(edges, colouring, strict=True):
         for side, end in ((0, ends[0]), (1, ends[1]), (2, "")):

@@ -154,7 +154,7 @@ class LeftOutTally:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Return the arithmetic mean; None for no values."""
+    """Return the arithmetic mean, or None for no values."""
     return sum(values) / len(values) if values else None
 
 

@@ -139,7 +139,7 @@ class RatersScreen(RoomScreen[None]):
         self.reading = RatersComputation(self, store)
         self.counting = False
         self._wanted_rater = ""
-        """Code of the rater to show once the numbers are computed; empty for none."""
+        """Code of the rater to show once the numbers are computed, empty for none."""
         self.newer = ""
         """Words about what arrived since the numbers were computed."""
 

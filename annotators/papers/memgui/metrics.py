@@ -159,7 +159,7 @@ def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: LeftOut) -> Iter
 
 
 def _why_undecided(chain: Chain, k: int) -> str:
-    """Return why success within k attempts is unknown: an attempt is not judged or not in the file; empty if known."""
+    """Return why success within k attempts is unknown: an attempt is not judged or not in the file, empty if known."""
     if chain.first_success(k) is not None:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
@@ -196,7 +196,7 @@ def _ratio(chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
 
 
 def _why_no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
-    """Return why there is no ratio of success rates; empty if there is one."""
+    """Return why there is no ratio of success rates, empty if there is one."""
     if not memory:
         return "no memory task is judged"
     if not standard:
@@ -228,7 +228,7 @@ def recovery(chains: Sequence[Chain], most: int, out: LeftOut) -> Iterable[Numbe
 
 
 def _why_unweighed(chain: Chain, most: int) -> str:
-    """Return why the attempt of a task's recovery is unknown; empty if known."""
+    """Return why the attempt of a task's recovery is unknown, empty if known."""
     before = chain.first_success(most) or most + 1
     later = {i: one for i, one in chain.tries.items() if 1 < i < before}
     if any(one.done is None for one in later.values()):

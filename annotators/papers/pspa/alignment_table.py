@@ -244,7 +244,7 @@ def _stability_table(study_data: StudyData, rater: int, at: int) -> Table:
 
 
 def _configuration_words(study_data: StudyData, rater: int) -> str:
-    """Return words on the judge's configurations: one prompt and parameters, or several; empty if unknown."""
+    """Return words on the judge's configurations: one prompt and parameters, or several, empty if unknown."""
     text_by_sha = configurations(study_data, rater)
     if not text_by_sha:
         return ""
