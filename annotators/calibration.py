@@ -43,7 +43,7 @@ class PilotLine(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """Share of right answers; None if no unit with gold is handed in."""
+        """Share of right answers, or None if no unit with gold is handed in."""
         return self.right / self.places if self.places else None
 
 
@@ -58,7 +58,7 @@ class Pairwise(NamedTuple):
 
     @property
     def percent(self) -> float | None:
-        """Percentage of places with the same answer; None if there are no shared places."""
+        """Percentage of places with the same answer, or None if there are no shared places."""
         return 100 * self.same / self.places if self.places else None
 
 
@@ -80,14 +80,14 @@ def same_answer(answer: Any, right: Any, near: float = 0.0) -> bool:
 
 
 def tolerance_of(field: Field | None) -> float:
-    """Return how far a right answer to a field may be from gold; 0 if its values are not numbers or have no range."""
+    """Return how far a right answer to a field may be from gold, 0 if its values are not numbers or have no range."""
     if field is None or field.kind != "interval" or field.least is None or field.most is None:
         return 0.0
     return NEAR * (field.most - field.least)
 
 
 def answer_at(sheet: Sheet, spot: FieldReference) -> Any:
-    """Return the answer at a place, a reason in words; None if there is none."""
+    """Return the answer at a place, a reason in words, or None if there is none."""
     head = sheet.head(spot)
     return None if head is None else MISSING[head.reason_missing] if head.reason_missing else head.value
 
@@ -104,7 +104,7 @@ def calibration_answers(sheet: Sheet) -> list[CalibrationAnswer]:
 
 
 def share_right(sheets: Iterable[Sheet]) -> float | None:
-    """Return the share of gold places with the right answer over all units; None if there is no gold."""
+    """Return the share of gold places with the right answer over all units, or None if there is no gold."""
     all_of = [one.right for sheet in sheets for one in calibration_answers(sheet)]
     return sum(all_of) / len(all_of) if all_of else None
 

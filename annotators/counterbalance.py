@@ -89,11 +89,47 @@ def spread_over_positions(
 ) -> dict[str, list[str]]:
     """Return each person's things in the order of their row of the square, with colours spread evenly over positions.
 
-    `colours` is changed in place. Two kinds of trade preserve all counts at both ends: two people trade the colours of
-    two things that both have, or two people trade rows (one of them may be unused). Trades are drawn and accepted if
-    they do no harm, until no improvement is possible.
+    `colours` is changed in place. If people have the same things, each thing occurs at each position once, unless this
+    leaves one colour alone at a position (two people, two things, two colours). Then rows may repeat: a colour is a
+    condition, which a study compares, and must not be confounded with its position.
     """
-    rows = {who: row for row, who in enumerate([*theirs, *_unused_rows(theirs)])}
+    same = len({tuple(things) for things in theirs.values()}) == 1
+    most = max(map(len, theirs.values()), default=0)
+    more = len(theirs) + 2 * most
+    # As many rows as complete the square, else more, which repeat its rows.
+    before = dict(colours)
+    orders = _search_positions(theirs, colours, count, most if same else more, chance)
+    if same and _is_confounded(orders, colours, count):
+        colours.update(before)
+        orders = _search_positions(theirs, colours, count, more, chance)
+    return orders
+
+
+def _is_confounded(orders: Mapping[str, Sequence[str]], colours: Mapping[tuple[str, str], int], count: int) -> bool:
+    """Return True if several people have one and the same colour at a position."""
+    at_position: dict[int, list[int]] = defaultdict(list)
+    for who, order in orders.items():
+        for place, thing in enumerate(order):
+            at_position[place].append(colours[thing, who])
+    return count > 1 and any(len(these) > 1 and len(set(these)) == 1 for these in at_position.values())
+
+
+def _search_positions(
+    theirs: Mapping[str, Sequence[str]],
+    colours: dict[tuple[str, str], int],
+    count: int,
+    row_count: int,
+    chance: Chance,
+) -> dict[str, list[str]]:
+    """Return the orders with the lowest unevenness found, and change `colours` to match.
+
+    Two kinds of trade preserve all counts at both ends: two people trade the colours of two things that both have, or
+    two people trade rows (one of them may be unused). Trades are drawn and accepted if they do no harm, until no
+    improvement is possible.
+    """
+    # The zero character cannot occur in a rater's code.
+    unused = [f"\x00{row}" for row in range(len(theirs), row_count)]
+    rows = {who: row for row, who in enumerate([*theirs, *unused])}
     orders = {who: _order_of_row(things, rows[who]) for who, things in theirs.items()}
     if count < 2 or not colours:
         return orders
@@ -121,17 +157,6 @@ def spread_over_positions(
             best = (now, dict(orders), dict(colours))
     colours.update(best[2])
     return best[1]
-
-
-def _unused_rows(theirs: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return names for unused rows: as many as complete the square if all people have the same things.
-
-    Then each thing occurs at each position once. If people have different things there is no such square to preserve.
-    """
-    most = max(map(len, theirs.values()), default=0)
-    # The zero character cannot occur in a rater's code.
-    same = len({tuple(things) for things in theirs.values()}) == 1
-    return [f"\x00{row}" for row in range(len(theirs), most if same else len(theirs) + 2 * most)]
 
 
 _UPHILL = 4
@@ -228,7 +253,7 @@ def balanced_colouring(edges: Sequence[tuple[str, str]], colours: int) -> list[i
 
 
 def _uneven_colours(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours: int) -> tuple[int, int] | None:
-    """Return two colours whose counts differ by more than one, at an end or overall, the rarer first; else None."""
+    """Return two colours whose counts differ by more than one, at an end or overall, the rarer first, else None."""
     counts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0] * colours)
     for ends, colour in zip(edges, colouring, strict=True):
         for side, end in ((0, ends[0]), (1, ends[1]), (2, "")):

@@ -57,7 +57,7 @@ def derived_words(
     right: Mapping[str, Collection[str]] | None = None,
     in_words: bool = False,
 ) -> list[tuple[str, str]]:
-    """Return the derived values of a sheet as (name, words); empty before it is handed in.
+    """Return the derived values of a sheet as (name, words), empty before it is handed in.
 
     With `in_words` they are for a person: names in place of ids, and explanations of rates. `done` is True if the run
     succeeded, as settled elsewhere. `right` are the options that its demonstrations took.
@@ -137,7 +137,7 @@ def node_steps(labels: Mapping[str, Label]) -> dict[str, int | None]:
 
 
 def step_of(label: Label) -> int | None:
-    """Return the step (from 0) that a label cites; None if it cites none."""
+    """Return the step (from 0) that a label cites, or None if it cites none."""
     number = whole_number((label.evidence or "").rpartition("@")[2])
     return number - 1 if number else None
 
@@ -171,7 +171,7 @@ def _tdg_words(derivation: TdgDerived, names: Mapping[str, str] = {}) -> list[tu
 
 
 def is_success(score: float | None) -> bool | None:
-    """Return True if a run with this score succeeded; None if it has no score."""
+    """Return True if a run with this score succeeded, or None if it has no score."""
     return None if score is None else score > DONE
 
 
@@ -216,7 +216,7 @@ def information_units(unit: Unit) -> list[InformationUnit]:
 
 
 def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
-    """Return the weighted mean of all criteria, 0 to 1; None if one has no number."""
+    """Return the weighted mean of all criteria, 0 to 1, or None if one has no number."""
     field = next((one for one in sheet.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None or not unit.targets:
         return None
@@ -225,7 +225,7 @@ def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
 
 
 def weighted_mean(unit: Unit, field: Field, values: Mapping[str, float]) -> float | None:
-    """Return the weighted mean of a unit's criteria, 0 to 1; None if one has no value or the weights sum to 0."""
+    """Return the weighted mean of a unit's criteria, 0 to 1, or None if one has no value or the weights sum to 0."""
     whole = sum(one.weight for one in unit.targets)
     if not whole or any(one.id not in values for one in unit.targets):
         return None

@@ -44,7 +44,7 @@ class QuizItem(NamedTuple):
 
 
 def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, round: int = 1) -> list[QuizItem]:
-    """Return at most `count` questions on a persona, one section after the other; fewer if too few facts qualify.
+    """Return at most `count` questions on a persona, one section after the other, fewer if too few facts qualify.
 
     Wrong options are other personas' values of the same fact, else values of similar facts.
     """

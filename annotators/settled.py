@@ -69,7 +69,7 @@ def feeds_metrics(protocol: Protocol) -> bool:
 
 
 def success_field(protocol: Protocol) -> tuple[Field, str, str] | None:
-    """Return the question about a run's success with its positive and negative answer; None if there is none."""
+    """Return the question about a run's success with its positive and negative answer, or None if there is none."""
     for field in protocol.fields:
         if protocol.unit != "run" or (protocol.targets != "unit" and field.per == "target") or field.show_if:
             continue
@@ -129,7 +129,7 @@ def settled_marks_of_texts(
 
 
 def _pair_of(unit: Unit) -> tuple[str, str] | None:
-    """Return the two texts of a unit without runs; None if it has no such pair."""
+    """Return the two texts of a unit without runs, or None if it has no such pair."""
     texts = {one.side: one.text for one in unit.given if one.side}
     if unit.pilot or unit.runs or texts.keys() != {"A", "B"}:
         return None
@@ -240,7 +240,7 @@ def _success_marks(study: Study, run: str, labels_by_place: Mapping[FieldReferen
 
 
 def _rubric(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, list[Label]]) -> float | None:
-    """Return the weighted mean of all criteria, 0 to 1, each the mean of its raters; None if one has no number."""
+    """Return the weighted mean of all criteria, 0 to 1, each the mean of its raters, or None if one has no number."""
     field = next((one for one in study.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None:
         raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class FurtherData(NamedTuple):
-    """Further data of the file that some tables need; each is read on demand.
+    """Further data of the file that some tables need. Each is read on demand.
 
     `other_studies` are the studies given by `--with`. `runs` returns all finished runs of the file in order of id,
     `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the oldest first. `pauses`
@@ -105,7 +105,7 @@ class StudyData:
 
     @property
     def calibration(self) -> StudyData | None:
-        """The study with its calibration units as its only ones; None if it has none."""
+        """The study with its calibration units as its only ones, or None if it has none."""
         units = [replace(unit, pilot=False) for unit in self.units if unit.pilot and not unit.practice]
         if not units:
             return None

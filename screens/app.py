@@ -208,7 +208,7 @@ class LabApp(Navigation):
         """Id of the run whose end a toast has reported."""
         self.run_locale = settings.locale
         self.window: PictureWindow | None = None
-        """The page of pictures in a browser beside the terminal; None if it is not open."""
+        """The page of pictures in a browser beside the terminal, or None if it is not open."""
         self.graphics = graphics
         self.reads_words = reads_words
         self._text_reader: TextReader | None = None
@@ -323,7 +323,7 @@ class LabApp(Navigation):
 
     @property
     def text_reader(self) -> TextReader | None:
-        """Reader of text in pictures; None if not wanted or not installed (a toast reports that once)."""
+        """Reader of text in pictures, or None if not wanted or not installed (a toast reports that once)."""
         if self.reads_words and self._text_reader is None:
             self.report_missing_ocr()
         if self.reads_words and self._text_reader is None:

@@ -16,7 +16,7 @@ _NAMED_KEY = re.compile(r"\{([a-z]+\.[\w-]+)(?::([\w+]+))?\}")
 
 
 def keys_of(node: DOMNode, binding_id: str) -> list[str]:
-    """Return the keys of one of this node's bindings as they are displayed; empty if it has no such binding."""
+    """Return the keys of one of this node's bindings as they are displayed, empty if it has no such binding."""
     for owner in type(node).__mro__:
         for binding in owner.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id == binding_id:
@@ -35,7 +35,7 @@ _usual: dict[str, str] = {}
 
 
 def _usual_keys(binding_id: str) -> str:
-    """Return the default keys of a binding; empty if no imported widget has it."""
+    """Return the default keys of a binding, empty if no imported widget has it."""
     if binding_id not in _usual:
         kinds: list[type[DOMNode]] = [DOMNode]
         # The list grows while it is walked, so that it reaches subclasses of any depth.
@@ -48,7 +48,7 @@ def _usual_keys(binding_id: str) -> str:
 
 
 def typed_character(key: str) -> str:
-    """Return the character that a key types, such as `/` for `slash`; empty if it types none."""
+    """Return the character that a key types, such as `/` for `slash`, empty if it types none."""
     if len(key) == 1:
         return key
     name = REPLACED_KEYS.get(key, key)

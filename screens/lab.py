@@ -69,7 +69,7 @@ class Lab(Protocol):
     session: Session | None
     """The run under way, or the last one. None before the first."""
     only_study: Study | None
-    """The only study of this app; None if the app has more."""
+    """The only study of this app, or None if the app has more."""
     back_targets: dict[str, ScreenName]
     """The room to which Back leads, by room. A missing room means Home."""
     leave_question: tuple[str, str]
@@ -81,13 +81,13 @@ class Lab(Protocol):
     reads_words: bool
     """True if words are read from pictures of phones that give no UI tree."""
     endpoint: EndpointPlace | None
-    """Endpoint that this program serves; None if it serves none."""
+    """Endpoint that this program serves, or None if it serves none."""
     serve_endpoint: Callable[[str], EndpointPlace] | None
-    """Start an endpoint whose questions this person (a code) answers; None if none can be started here."""
+    """Start an endpoint whose questions this person (a code) answers, or None if none can be started here."""
     on_recording: Callable[[str], None] | None
     """Callback: called with the run id of each demonstration recorded in this app."""
     after_run: str
-    """Sentence about what follows the live run; empty if nothing does."""
+    """Sentence about what follows the live run, empty if nothing does."""
 
     @property
     def run_is_live(self) -> bool: ...
@@ -160,6 +160,6 @@ def post_if_newest(node: MessagePump, message: Message) -> None:
 
 
 def window_of(node: MessagePump) -> PictureWindow | None:
-    """Return the page of pictures beside the terminal; None if it is not open."""
+    """Return the page of pictures beside the terminal, or None if it is not open."""
     window: PictureWindow | None = getattr(node.app, "window", None)
     return window

@@ -61,9 +61,9 @@ class Opening(NamedTuple):
     only_study: bool = False
     """True if the app shows nothing but that study: no list of others, no Home."""
     endpoint: EndpointPlace | None = None
-    """Endpoint that this program serves; None if it serves none."""
+    """Endpoint that this program serves, or None if it serves none."""
     serve_endpoint: Callable[[str], EndpointPlace] | None = None
-    """Start an endpoint whose questions this person (a code) answers; None if none can be started here."""
+    """Start an endpoint whose questions this person (a code) answers, or None if none can be started here."""
 
 
 AT_HOME = Opening("home")
@@ -258,7 +258,7 @@ class Navigation(ReportsErrors, TypeAhead):
     rates: bool
     """True if the person is a blinded rater with an open study. They see runs only through its items."""
     only_study: Study | None
-    """The only study of this app; None if the app has more."""
+    """The only study of this app, or None if the app has more."""
     answers_only: bool
     """True if the room Answer is all that this app has."""
     back_targets: dict[str, ScreenName]
@@ -266,7 +266,7 @@ class Navigation(ReportsErrors, TypeAhead):
     leave_question: tuple[str, str]
     """Question before a live run is left, and the line about its keys."""
     last_own_study: Study | None
-    """The study that was rated or played here last; None if none was opened."""
+    """The study that was rated or played here last, or None if none was opened."""
     results_study: Study | None
     """The study whose results all rooms of `RESULT_ROOMS` show."""
     shown_studies: dict[ScreenName, str]
@@ -274,7 +274,7 @@ class Navigation(ReportsErrors, TypeAhead):
     run_locale: str
     """Language of the live run for the person who answers in it."""
     after_run: str
-    """Sentence about what follows the live run; empty if nothing does."""
+    """Sentence about what follows the live run, empty if nothing does."""
     endpoint: EndpointPlace | None
     serve_endpoint: Callable[[str], EndpointPlace] | None
     """Address of the endpoint and the function that starts one. See `Opening`."""
@@ -397,7 +397,7 @@ class Navigation(ReportsErrors, TypeAhead):
         self.enter_signed(name, lambda: self.switch_mode(name))
 
     def entered_screen(self, name: ScreenName) -> Screen[None] | None:
-        """Return the screen of a room that was entered before; None if it was not."""
+        """Return the screen of a room that was entered before, or None if it was not."""
         stack = self._screen_stacks.get(name)
         return stack[0] if stack else None
 
@@ -608,7 +608,7 @@ class Navigation(ReportsErrors, TypeAhead):
 
     @property
     def run_waits(self) -> Literal["", "answer", "decision"]:
-        """The answer or decision that the live run waits for from this person; empty if none."""
+        """The answer or decision that the live run waits for from this person, empty if none."""
         session = self.session
         if session is None or session.over:
             return ""

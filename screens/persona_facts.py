@@ -65,7 +65,7 @@ def _label_item(number: int, item: Any) -> tuple[str, Any]:
 
 
 def _join_short(facts: dict[str, Any]) -> str:
-    """Return a few short facts as one line; empty if they are too many, too long or nested."""
+    """Return a few short facts as one line, empty if they are too many, too long or nested."""
     if any(isinstance(value, dict) or _is_nested_list(value) for value in facts.values()):
         return ""
     words = [(name_words(key), _value_words(value)) for key, value in facts.items()]

@@ -45,7 +45,7 @@ class WindowPage(NamedTuple):
     caption: str
     marks: tuple[PhoneMark, ...] = ()
     take: Callable[[Region], None] | None = None
-    """Callback: called with a region dragged on the page, in the phone's pixels; None if no region is wanted."""
+    """Callback: called with a region dragged on the page, in the phone's pixels, or None if no region is wanted."""
 
 
 class DraggedRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -160,7 +160,7 @@ class PictureWindow:
     # -- what a page asks ------------------------------------------------------------------------------------
 
     def path_below_secret(self, path: str, host: str) -> str | None:
-        """Return the path behind the secret part; None if the secret or the host name is wrong."""
+        """Return the path behind the secret part, or None if the secret or the host name is wrong."""
         first, _, rest = path.lstrip("/").partition("/")
         # Another name would mean DNS rebinding: a foreign page that resolves its own name to this machine.
         ours = host in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
@@ -209,7 +209,7 @@ class PictureWindow:
         return True
 
     def picture(self) -> tuple[bytes, str] | None:
-        """Return the newest picture's bytes and media type; None without a picture."""
+        """Return the newest picture's bytes and media type, or None without a picture."""
         # Two threads may both make the picture. The result is the same, so no lock is needed.
         page, cache = self._shown, self._encoded
         if page.picture is None:

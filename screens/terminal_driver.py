@@ -25,7 +25,7 @@ class TerminalDriver(LinuxDriver):
     """
 
     _end: float | None = None
-    """Time by which the last output must be written; None while the app runs."""
+    """Time by which the last output must be written, or None while the app runs."""
     _modes: list[Any] | None = None
     """The terminal's modes before the app."""
 

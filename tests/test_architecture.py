@@ -234,16 +234,16 @@ METRIC = """
 
 def _patience(cases: Sequence[MeasuredRun]) -> Number:
     waits = [sum(step.action is not None and step.action.kind == "wait" for step in case.steps) for case in cases]
-    return Number(PAPER, "Patience", mean(waits), "count", len(waits), "runs")
+    return _number("Patience", "count", waits)
 """
 
 
 def test_a_metric_is_added(house: House) -> None:
-    metrics, words = "annotators/papers/fingertip/metrics.py", "annotators/papers/fingertip/metrics.py"
+    metrics = "annotators/papers/fingertip/metrics.py"
     house.write(metrics, (house.folder / metrics).read_text(encoding="utf-8") + METRIC)
     house.edit(metrics, "*_execution(cases, context)]", "*_execution(cases, context), _patience(cases)]")
     house.edit(
-        words,
+        metrics,
         "DEFINITIONS: Mapping[str, str] = {\n",
         """DEFINITIONS: Mapping[str, str] = {
     "Patience": "Waits of a run, as a mean over runs.",

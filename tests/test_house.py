@@ -171,6 +171,19 @@ def test_docstrings_open_with_a_verb_or_a_noun() -> None:
     assert opened == []
 
 
+def test_the_first_line_of_a_docstring_is_one_statement() -> None:
+    joined = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {first}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(words := node.value.value, str)
+        and ";" in re.sub(r"`[^`]*`", "", first := words.partition("\n")[0])
+    ]
+    assert joined == []
+
+
 def test_libraries_stay_in_their_place() -> None:
     wrong = [
         f"{name} may not import {library}"

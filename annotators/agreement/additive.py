@@ -71,7 +71,7 @@ def totals_by_trace(columns: Floats, trace: npt.NDArray[np.int32], traces: int) 
 
 
 def ratio(above: Floats, below: Floats, least: float | Floats = 0.0) -> Floats:
-    """Divide `above` by `below`; nan if `below` is not more than `least`."""
+    """Divide `above` by `below`, nan if `below` is not more than `least`."""
     is_defined = below > least
     out = np.full(np.broadcast(above, below).shape, np.nan)
     np.divide(above, below, out=out, where=is_defined)
@@ -90,6 +90,6 @@ def undefined(
 
 
 def value_of(one: AdditiveStatistic) -> float | None:
-    """Return the value over all traces; None if undefined."""
+    """Return the value over all traces, or None if undefined."""
     value = float(one.evaluate(one.sums.sum(axis=0)))
     return value if np.isfinite(value) else None

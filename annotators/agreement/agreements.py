@@ -103,7 +103,7 @@ def _agreements_of_others(study_data: StudyData, field: Field) -> list[Agreement
 
 
 def raters_per_unit(study_data: StudyData, of: Ratings | NumericRatings) -> int | None:
-    """Return the number of these raters that each shared unit was dealt to; None if it differs between units.
+    """Return the number of these raters that each shared unit was dealt to, or None if it differs between units.
 
     Calibration units do not count because they may go to everyone. Units of one rater do not count either.
     """
@@ -117,7 +117,7 @@ _UNBOUNDED = ("mae", "mse")
 
 
 def runs_wanted(one: Agreement, width: float) -> int | None:
-    """Return the total number of traces that would narrow an interval to `width`; None if unknown.
+    """Return the total number of traces that would narrow an interval to `width`, or None if unknown.
 
     It is an estimate for an unchanged spread. The half-width shrinks as one over the root of the number of traces, on
     the scale of the interval: log of the distance from 1, or the statistic's own if it has no such bound.

@@ -219,7 +219,7 @@ _READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], 
 
 
 def _majority(row: Sequence[Any]) -> Any:
-    """Return the answer of more than half the raters; None if there is none."""
+    """Return the answer of more than half the raters, or None if there is none."""
     values = [one for one in row if one is not None]
     return next((one for one in values if 2 * values.count(one) > len(values)), None)
 

@@ -44,7 +44,7 @@ def rated_twice(ratings: Ratings) -> npt.NDArray[np.bool_]:
 
 
 def why_not_comparable(ratings: Ratings) -> str:
-    """Return why no two raters can be compared; empty if they can."""
+    """Return why no two raters can be compared, empty if they can."""
     has_answers = (ratings.codes >= 0).any(axis=0) if ratings.codes.size else np.zeros(0, np.bool_)
     if has_answers.sum() < 2:
         return ONE_RATER if has_answers.sum() else NO_ANSWERS

@@ -182,7 +182,7 @@ def _label(study_data: StudyData, unit: Unit, row: int) -> Label:
 def values_of(
     study_data: StudyData, name: Name, raters: Sequence[int], run: int = 1
 ) -> dict[tuple[int, int], float | None]:
-    """Return the value derived from each sheet, by unit and rater (indices); None if a sheet gives none."""
+    """Return the value derived from each sheet, by unit and rater (indices), or None if a sheet gives none."""
     find = _VALUE_FUNCTIONS[name]
     return {(at, rater): find(study_data, sheet) for at, rater, sheet in sheets_from_labels(study_data, raters, run)}
 

@@ -41,7 +41,7 @@ def t_share(t: float, freedom: float) -> float:
 
 
 def f_quantile(share: float, above: float, below: float) -> float:
-    """Return the quantile of F with `above` and `below` degrees of freedom at `share`; inf if it exceeds all floats."""
+    """Return the quantile of F with `above` and `below` degrees of freedom at `share`, inf if it exceeds all floats."""
     if not (0 < share < 1 and above > 0 and below > 0):
         raise ValueError(f"no quantile {share} of F with {above} and {below} degrees of freedom")
     x = _beta_quantile(share, above / 2, below / 2)

@@ -220,7 +220,7 @@ def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveS
 
 
 def _steps_of(study_data: StudyData, run: str) -> int | None:
-    """Return a run's number of steps, cached; None if the run is not in the file."""
+    """Return a run's number of steps, cached, or None if the run is not in the file."""
     steps: int | None = study_data.cached(("steps", run), lambda: study_data.further.steps(run))
     return steps
 

@@ -199,7 +199,7 @@ def categories_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
 
 
 def scores_of(field: Field) -> tuple[float, ...] | None:
-    """Return the numbers that an ordinal field's options stand for; None if they are not numbers."""
+    """Return the numbers that an ordinal field's options stand for, or None if they are not numbers."""
     if field.kind != "ordinal":
         return None
     try:

@@ -99,7 +99,7 @@ def estimate_share(one: AdditiveStatistic, how: IntervalTerms) -> Estimate:
 
 
 def _independent_counts(one: AdditiveStatistic, sums: Floats) -> tuple[int, int] | None:
-    """Return hits and total if no trace has more than one counted item; else None."""
+    """Return hits and total if no trace has more than one counted item, else None."""
     # Only a count over a count can have Wilson's interval.
     if one.share is None:
         return None
@@ -123,7 +123,7 @@ def _leave_one_out(of: Callable[[Floats], Floats], sums: Floats) -> Floats:
 
 
 def _jackknife_error(without: Floats) -> float | None:
-    """Return the jackknife's standard error; None if a leave-one-out value is undefined."""
+    """Return the jackknife's standard error, or None if a leave-one-out value is undefined."""
     n = len(without)
     if n < 2 or not np.isfinite(without).all():
         return None
@@ -131,7 +131,7 @@ def _jackknife_error(without: Floats) -> float | None:
 
 
 def _why_no_interval(value: float, most: float | None, traces: int, without: Floats, how: IntervalTerms) -> str:
-    """Return why there is no interval; empty if there is one."""
+    """Return why there is no interval, empty if there is one."""
     if traces < LEAST_TRACES:
         return FEW_TRACES
     if most is not None and value >= most - 1e-12:

@@ -31,7 +31,7 @@ def parts_of(study_data: StudyData, field: Field) -> list[RatingsPart]:
 
 
 def kinds_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
-    """Return the kinds of targets in order of appearance; empty if there is only one kind."""
+    """Return the kinds of targets in order of appearance, empty if there is only one kind."""
     if field.per != "target" or study_data.study.protocol.targets == "unit":
         return ()
     kinds: tuple[str, ...] = study_data.cached(

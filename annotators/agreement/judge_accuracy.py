@@ -61,7 +61,7 @@ Box = tuple[float, float, float, float]
 
 
 def iou(one: Box, other: Box) -> float:
-    """Return the intersection over union of two boxes (left, top, right, bottom); 0 if both are empty."""
+    """Return the intersection over union of two boxes (left, top, right, bottom), 0 if both are empty."""
     width = min(one[2], other[2]) - max(one[0], other[0])
     height = min(one[3], other[3]) - max(one[1], other[1])
     intersection = max(0.0, width) * max(0.0, height)

@@ -16,7 +16,7 @@ from annotators.agreement.ratings import Floats, Ratings
 
 
 def fleiss_z(ratings: Ratings) -> float | None:
-    """Return Fleiss' kappa over its standard error under chance; None if places differ in their number of answers."""
+    """Return Fleiss' kappa over its standard error under chance, or None if places differ in numbers of answers."""
     kappa = value_of(fleiss_kappa(ratings))
     tally = category_counts(ratings)
     raters = tally.sum(axis=1)

@@ -17,7 +17,7 @@ def centre_values(values: Floats) -> Floats:
 
 
 def why_numbers_not_comparable(numbers: NumericRatings) -> str:
-    """Return why no two raters can be compared; empty if they can."""
+    """Return why no two raters can be compared, empty if they can."""
     is_given = np.isfinite(numbers.values)
     has_answers = is_given.any(axis=0)
     if has_answers.sum() < 2:

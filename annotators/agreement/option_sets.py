@@ -253,7 +253,7 @@ def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
 
 
 def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
-    """Return the agreement of each person's repeated sets with their first; empty if nothing was rated twice."""
+    """Return the agreement of each person's repeated sets with their first, empty if nothing was rated twice."""
     parts = [
         _two_columns(sets_of(study_data, field.id, [rater], run=2), sets_of(study_data, field.id, [rater], run=1))
         for rater in study_data.people
@@ -272,7 +272,7 @@ def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
 
 
 def sets_of_runs(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:
-    """Return a judge's runs as columns, over the places that any of them rated; None if there are none."""
+    """Return a judge's runs as columns, over the places that any of them rated, or None if there are none."""
     parts = [sets_of(study_data, field.id, [judge], run=run) for run in runs]
     places = tuple(dict.fromkeys(place for one in parts for place in one.numbers.places))
     if not places:

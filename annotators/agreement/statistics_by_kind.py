@@ -83,7 +83,7 @@ def why_not_comparable(
     names: tuple[str, ...],
     reasons: Collection[str] = (),
 ) -> str:
-    """Return a sentence why no two raters can be compared; empty if they can.
+    """Return a sentence why no two raters can be compared, empty if they can.
 
     `there` is the mask of answers, `reasons` are those of missing ones.
     """

@@ -36,7 +36,7 @@ def rating_numbers(study_data: StudyData, raters: Sequence[int]) -> list[int]:
 
 
 def agreements_again(study_data: StudyData, field: Field) -> list[Agreement]:
-    """Return a field's agreement of first and repeated ratings; empty if nothing was rated twice."""
+    """Return a field's agreement of first and repeated ratings, empty if nothing was rated twice."""
     numbers: list[Agreement] = []
     if len(rating_numbers(study_data, study_data.people)) > 1:
         numbers += _agreements_of_people(study_data, field)

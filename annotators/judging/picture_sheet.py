@@ -25,7 +25,7 @@ _INK, _GROUND = (255, 255, 255), (32, 34, 40)
 
 
 def picture_sheet(screens: Sequence[tuple[str, Blob]]) -> Blob | None:
-    """Return titled screens in rows of six, as JPEG; None if none of them can be read."""
+    """Return titled screens in rows of six, as JPEG, or None if none of them can be read."""
     return _sheet(tuple(screens))
 
 

@@ -39,7 +39,7 @@ class JudgedStep(NamedTuple):
     """Words on the screen before the step: from the phone itself, or read from the picture (`was_read`)."""
     was_read: bool = False
     picture: Callable[[], Blob | None] = lambda: None
-    """Screen before the step, scaled down for a model; None if hidden or absent."""
+    """Screen before the step, scaled down for a model, or None if hidden or absent."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class JudgeView:
     sections: tuple[tuple[str, str], ...] = ()
     """Description of a task without a run, by title."""
     examples: tuple[JudgeExample, ...] = ()
-    """Other units with their settled answers; empty if the judge gets none."""
+    """Other units with their settled answers, empty if the judge gets none."""
 
 
 class JudgeQuestion(NamedTuple):

@@ -212,7 +212,7 @@ def _as_share(value: Any) -> float | None:
 
 
 def step_of(run: JudgedRun, value: Any) -> int | None:
-    """Return a step of the run; None if the run has no such step, which does not invalidate the answer."""
+    """Return a step of the run, or None if the run has no such step, which does not invalidate the answer."""
     number = _as_number(value)
     is_step = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(run.steps)
     return number if is_step else None

@@ -40,7 +40,7 @@ def of_units(study_data: StudyData, ratings: Ratings, units: Collection[str]) ->
 
 
 def kinds(study_data: StudyData) -> dict[RatedItem, str]:
-    """Return the kind of each target (fixed, flexible; explicit, implicit)."""
+    """Return the kind of each target (fixed or flexible, explicit or implicit)."""
     return {RatedItem(unit.id, one.id): one.kind for unit in asked_units(study_data) for one in unit.targets}
 
 

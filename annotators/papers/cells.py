@@ -196,7 +196,7 @@ def percent(one: Agreement, digits: int = 1) -> Number:
 
 
 def few_runs_warning(traces: int, what: str = "runs") -> tuple[str, ...]:
-    """Return the warning for a table of few things; empty if there are enough."""
+    """Return the warning for a table of few things, empty if there are enough."""
     if traces >= FEW:
         return ()
     if not traces:
@@ -206,7 +206,7 @@ def few_runs_warning(traces: int, what: str = "runs") -> tuple[str, ...]:
 
 
 def column_bars(table: Table, column: str) -> tuple[Bars, ...]:
-    """Return bars of a table's column with intervals; empty if fewer than two cells have a value."""
+    """Return bars of a table's column with intervals, empty if fewer than two cells have a value."""
     at = table.columns.index(column)
     values = [
         (str(row[0]), cell.agreement)

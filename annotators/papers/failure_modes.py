@@ -53,7 +53,7 @@ def modes_of(study_data: StudyData, order: Sequence[str] = ()) -> SettledModes:
 
 
 def open_words(modes: SettledModes) -> tuple[str, ...]:
-    """Return a sentence with the number of runs without a settled mode; empty if there are none."""
+    """Return a sentence with the number of runs without a settled mode, empty if there are none."""
     n = modes.unsettled
     if not n:
         return ()
@@ -64,7 +64,7 @@ def open_words(modes: SettledModes) -> tuple[str, ...]:
 def by_agent(
     study_data: StudyData, modes: SettledModes, cases: Mapping[str, MeasuredRun], id: str, source: str, apart: str = ""
 ) -> tuple[Table, ...]:
-    """Return each agent's failures by mode, as shares of those other than `apart`; empty if no run is in the file."""
+    """Return each agent's failures by mode, as shares of those other than `apart`, empty if no run is in the file."""
     names = {mode: says for mode, says in modes.names.items() if mode != apart}
     rows: list[tuple[Cell, ...]] = []
     for agent, own in units_by_method(cases).items():
@@ -129,7 +129,7 @@ def _count_common(study_data: StudyData, ratings: Ratings) -> tuple[int, int, in
 
 
 def secondary(study_data: StudyData, modes: SettledModes, id: str, source: str) -> Table | None:
-    """Return how often each mode was a secondary reason; None if nobody gave any."""
+    """Return how often each mode was a secondary reason, or None if nobody gave any."""
     mode_counts = Counter(str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None)
     if not mode_counts:
         return None

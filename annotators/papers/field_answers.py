@@ -133,7 +133,7 @@ def configurations(study_data: StudyData, rater: int) -> dict[str, str]:
 
 
 def run_of(unit: Unit) -> str:
-    """Return the run of a unit; empty if it has none."""
+    """Return the run of a unit, empty if it has none."""
     return unit.runs[0] if unit.runs else ""
 
 

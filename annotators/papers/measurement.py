@@ -48,7 +48,7 @@ def measure_groups(
     demonstrations: Iterable[MeasuredRun] = (),
     beside: Callable[[Sequence[MeasuredRun]], Iterable[Number]] = lambda cases: (),
 ) -> list[Group]:
-    """Return each group's numbers, sorted by the groups' values; one group of all runs without `by`.
+    """Return each group's numbers, sorted by the groups' values. Without `by` all runs are one group.
 
     Demonstrations are references for all groups, and `demonstrations` adds some that are in no group. `beside` makes
     numbers that precede the papers'. Raise `LabError` if no run has a key of `by`.

@@ -14,6 +14,9 @@ PAPERS = ("pspa", "dac", "knowu", "memgui", "fingertip")
 """Papers in the order in which they are printed."""
 
 T = TypeVar("T")
+MetricUnit = Literal["share", "count", "ratio", "seconds", "usd", "score"]
+LeftOut = tuple[tuple[str, int], ...]
+"""Counts of excluded things by reason."""
 
 
 class Number(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,12 +31,12 @@ class Number(msgspec.Struct, frozen=True, omit_defaults=True):
     paper: str
     metric: str
     value: float | None
-    unit: Literal["share", "count", "ratio", "seconds", "usd", "score"]
+    unit: MetricUnit
     n: int
     of: str
     part: str = ""
     version: Literal["", "paper", "script"] = ""
-    left_out: tuple[tuple[str, int], ...] = ()
+    left_out: LeftOut = ()
     undefined: str = ""
     note: str = ""
 
@@ -146,10 +149,35 @@ class LeftOutTally:
         return out
 
     @property
-    def counts(self) -> tuple[tuple[str, int], ...]:
+    def counts(self) -> LeftOut:
         return tuple(self._counts.items())
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Return the arithmetic mean; None for no values."""
+    """Return the arithmetic mean, or None for no values."""
     return sum(values) / len(values) if values else None
+
+
+def mean_number(
+    paper: str,
+    metric: str,
+    unit: MetricUnit,
+    values: Sequence[float],
+    part: str = "",
+    version: Literal["", "paper", "script"] = "",
+    out: LeftOut = (),
+    why: str = "",
+    note: str = "",
+    of: str = "runs",
+) -> Number:
+    """Return the mean of values, or an undefined number with the reason `why`.
+
+    Each paper binds its name and its own defaults with `partial`.
+    """
+    reason = "" if values else why
+    return Number(paper, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
+
+
+def add_reason(out: LeftOut, reason: str, count: int) -> LeftOut:
+    """Return `out` with one more reason if anything was left out for it."""
+    return (*out, (reason, count)) if count else out

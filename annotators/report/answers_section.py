@@ -278,7 +278,7 @@ def _breakdown(of: FieldValues, id: str, by: str, head: str, rows: Sequence[tupl
 
 
 def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
-    """Return the table of each person and each judge; None if only one of them answered."""
+    """Return the table of each person and each judge, or None if only one of them answered."""
     rows = [
         _row(study_data, of, of.raters[at], rater=at, between=of.raters[at])
         for at in range(len(of.raters))
@@ -348,7 +348,7 @@ def _target_ways(units: Mapping[str, Unit], places: Sequence[RatedItem]) -> list
 
 
 def _rated_run(study_data: StudyData, unit: Unit) -> _RatedRun:
-    """Return agent, kind of task and condition of a unit's run; empty if unknown."""
+    """Return agent, kind of task and condition of a unit's run, empty if unknown."""
     found: _RatedRun = study_data.cached(("rated run", unit.id), lambda: _read_run(study_data, unit))
     return found
 
@@ -426,7 +426,7 @@ def _by_branch(study_data: StudyData, of: FieldValues) -> Table:
 
 
 def _preferences(study_data: StudyData, of: FieldValues) -> Table | None:
-    """Return how often each side is preferred, by the pair's methods; None if no pair has known methods."""
+    """Return how often each side is preferred, by the pair's methods, or None if no pair has known methods."""
     units = {unit.id: unit for unit in study_data.units}
     pairs = [methods_of(units[place.unit]) for place in of.places]
     agreed = has_majority(study_data, of)
@@ -496,7 +496,7 @@ def _text_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
 
 
 def _condition_of_play(study_data: StudyData, one: FieldAnswer) -> str:
-    """Return the condition of the play that a text is about; empty if there is none."""
+    """Return the condition of the play that a text is about, empty if there is none."""
     plays: dict[str, str] = study_data.cached(
         "conditions", lambda: {unit.id: unit.play.condition for unit in study_data.units if unit.play is not None}
     )

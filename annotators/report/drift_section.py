@@ -28,7 +28,7 @@ Values = npt.NDArray[np.float64]
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Return a picture for each question with values over time; nothing if nobody gave enough answers."""
+    """Return a picture for each question with values over time, nothing if nobody gave enough answers."""
     pictures = [
         picture for field in study_data.study.protocol.fields if (picture := lines_of(study_data, field)) is not None
     ]
@@ -36,7 +36,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def lines_of(study_data: StudyData, field: Field) -> Lines | None:
-    """Return each person's answers to a question over time; None if there are none to follow."""
+    """Return each person's answers to a question over time, or None if there are none to follow."""
     columns = study_data.columns
     if field.id not in columns.fields or not columns.size:
         return None

@@ -44,7 +44,7 @@ _TEST = (
 def sections(
     study_data: StudyData, judge: str = "", part: Split | None = None, *, grids: bool = False
 ) -> list[Section]:
-    """Return a section for each judge (or the named one); none if there is no judge, or nothing is settled.
+    """Return a section for each judge (or the named one), none if there is no judge, or nothing is settled.
 
     A split study has one for each part (or the named one), test before dev. With `grids` each also has the grid of
     answers, which a whole report has elsewhere.

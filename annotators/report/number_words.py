@@ -48,7 +48,7 @@ def value_of(number: Number) -> str:
 
 
 def interval_of(number: Number) -> str:
-    """Return the interval in brackets; empty if there is none."""
+    """Return the interval in brackets, empty if there is none."""
     one = number.agreement
     if one.value is None or one.low is None or one.high is None:
         return ""

@@ -54,7 +54,7 @@ def with_missing_statistics(study_data: StudyData, sections: Sequence[Section]) 
 
 
 def _why_not(study_data: StudyData, name: str, sections: Iterable[Section]) -> str:
-    """Return why a planned statistic is missing; empty if it exists."""
+    """Return why a planned statistic is missing, empty if it exists."""
     if name == "majority":
         return "" if _any_majority(study_data) else _DEFAULT_REASONS[name]
     matches = [one for one in _numbers(sections) if _fulfils(name, one)]

@@ -36,7 +36,7 @@ _PAIRED = (
 
 
 def played_tables(study_data: StudyData) -> list[Table]:
-    """Return answers by condition, paired differences, and persons by position; empty if nobody plays."""
+    """Return answers by condition, paired differences, and persons by position, empty if nobody plays."""
     plays = {unit.id: unit.play for unit in study_data.units if unit.play is not None and not unit.pilot}
     conditions = list(dict.fromkeys(play.condition for play in plays.values() if play.user == "person"))
     if not conditions:

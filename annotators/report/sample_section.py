@@ -134,7 +134,7 @@ def _answers(study_data: StudyData) -> Section:
 
 
 def _introductions(study_data: StudyData) -> list[Table]:
-    """Return the table of introductions and results of practice; empty if nobody had one."""
+    """Return the table of introductions and results of practice, empty if nobody had one."""
     lines = introduction_lines(study_data.acts)
     if not lines:
         return []

@@ -61,7 +61,7 @@ def _number(
 
 
 def success_marks(study_data: StudyData, rater: int | None = None) -> list[Marks]:
-    """Return marks of runs from a custom question about success; empty if the protocol has none."""
+    """Return marks of runs from a custom question about success, empty if the protocol has none."""
     found = success_field(study_data.study.protocol)
     if found is None:
         return []

@@ -84,7 +84,7 @@ def _over_its_interval(cell: Cell) -> Lines:
 def _grid(
     columns: Sequence[str], rows: Sequence[Sequence[Cell]], form: Callable[[Cell], Lines], width: int
 ) -> list[str] | None:
-    """Return rows below their column names; None if they do not fit."""
+    """Return rows below their column names, or None if they do not fit."""
     cells = [[form(cell) for cell in row] for row in rows]
     fixed = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
     needs = [

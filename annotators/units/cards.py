@@ -55,7 +55,7 @@ def lacks_person(case: MeasuredRun) -> bool:
 
 
 def person_of(case: MeasuredRun) -> str:
-    """Return the id of the person a run is for; empty if unknown."""
+    """Return the id of the person a run is for, empty if unknown."""
     return case.persona.id if case.persona is not None else case.task.persona
 
 

@@ -14,7 +14,7 @@ TIMEOUT = "execution_timeout"
 
 
 def run_failed(case: MeasuredRun) -> bool | None:
-    """Return True if a run failed by its settled answer, else by its score, else by its status; None if unknown.
+    """Return True if a run failed by its settled answer, else by its score, else by its status, or None if unknown.
 
     A run without a score that was stopped by hand, or has not ended, is unknown.
     """

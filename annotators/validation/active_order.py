@@ -65,7 +65,7 @@ def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder
 
 
 def order_in(acts: Iterable[Act]) -> ActiveOrder | None:
-    """Return the first order stored among a study's acts; None if it was not dealt in an active order."""
+    """Return the first order stored among a study's acts, or None if it was not dealt in an active order."""
     # The first one counts: a later order would not match the labels that exist.
     queue_acts = sorted((act for act in acts if act.act == "queued"), key=lambda act: (act.at, act.id))
     return msgspec.convert(queue_acts[0].detail, ActiveOrder) if queue_acts else None
@@ -143,7 +143,7 @@ def labelled_probability(order: ActiveOrder, units: Sequence[str], labelled_unit
 
 
 def weights_of(order: ActiveOrder, units: Sequence[str], is_labelled: npt.NDArray[np.bool_]) -> Floats:
-    """Return inverse probabilities of labelled rows, with a mean of 1; 0 for other rows (rows)."""
+    """Return inverse probabilities of labelled rows, with a mean of 1, 0 for other rows (rows)."""
     labelled_units = {unit for unit, is_there in zip(units, is_labelled.tolist(), strict=True) if is_there}
     likely = labelled_probability(order, units, labelled_units)
     weights = np.where(is_labelled, 1 / np.where(is_labelled, likely, 1.0), 0.0)

@@ -171,7 +171,7 @@ def _cautions(comparisons: Sequence[AnnotatorComparison]) -> tuple[str, ...]:
 
 
 def paired_t(values: Floats) -> float:
-    """Return the one-sided p of a mean below 0 by Student's t; 0 or 1 if all values are equal."""
+    """Return the one-sided p of a mean below 0 by Student's t, 0 or 1 if all values are equal."""
     n, mean = len(values), float(values.mean())
     if n < 2:
         return 1.0

@@ -95,7 +95,7 @@ def anchoring(study_data: StudyData, judge: str, sheets: Sheets) -> list[Anchori
 
 
 def _of_field(study_data: StudyData, field: Field, judge: int, sheets: Sheets) -> Anchoring | None:
-    """Return one field's effect, over people's answers at places that the judge answered; None if there are none."""
+    """Return one field's effect, over people's answers at places that the judge answered, or None if there are none."""
     field_places = places_of(study_data, field)
     judge_codes = codes_of(study_data, field, answers_of(study_data, field, [judge], 1))[:, 0]
     people_codes = codes_of(study_data, field, answers_of(study_data, field, study_data.people, 1))

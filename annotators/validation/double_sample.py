@@ -74,7 +74,7 @@ def double_sample(judge: npt.ArrayLike, people: npt.ArrayLike) -> DoubleSample:
 
 
 def rate(sample: DoubleSample) -> float | None:
-    """Return the maximum likelihood estimate of the rate; None without labels.
+    """Return the maximum likelihood estimate of the rate, or None without labels.
 
     It is people's share of yes among the judge's yes and among its no, each weighted by how often the judge answers so.
     If people labelled none of the judge's yes (or no), their share over all labelled units replaces it, because nothing
@@ -95,7 +95,7 @@ def _shares(sample: DoubleSample) -> tuple[float, float, float]:
 
 
 def correlation(sample: DoubleSample) -> float:
-    """Return phi of judge and people over the labelled units; 0 if one of them always gives the same answer."""
+    """Return phi of judge and people over the labelled units, 0 if one of them always gives the same answer."""
     a, b, c, d = (float(count) for count in sample[:4])
     below = (a + b) * (c + d) * (a + c) * (b + d)
     return (a * d - b * c) / sqrt(below) if below else 0.0

@@ -27,7 +27,7 @@ def judge_configs(acts: Iterable[Act], judge: str) -> Iterator[Mapping[str, Any]
 
 
 def examples_in(acts: Iterable[Act], judge: str) -> list[str]:
-    """Return the units that a judge received as examples, in order; empty if there were none."""
+    """Return the units that a judge received as examples, in order, empty if there were none."""
     return [id for config in judge_configs(acts, judge) for id, _ in config.get("examples", ())]
 
 
@@ -47,6 +47,6 @@ def config_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _value_words(value: Any) -> str:
-    """Return a value of a configuration in a few words; empty if it is longer."""
+    """Return a value of a configuration in a few words, empty if it is longer."""
     words = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return words if len(words) <= 60 else ""

@@ -237,7 +237,7 @@ def _unit_variance(units: LabelledUnits) -> float:
 
 
 def _design(adds: Floats, trace: Ints | None, groups: int) -> float:
-    """Return the factor by which clusters increase the variance of a sum; 1 if they do not."""
+    """Return the factor by which clusters increase the variance of a sum, 1 if they do not."""
     if trace is None:
         return 1.0
     together = totals_by_trace(adds[:, None], trace, int(trace.max()) + 1)[:, 0]
@@ -339,7 +339,7 @@ class CorrectedDifference(NamedTuple):
 def corrected_difference(
     one: LabelledUnits, other: LabelledUnits, level: float = 0.95, *, paired: bool = False
 ) -> CorrectedDifference:
-    """Return `one` minus `other`, with an interval from both intervals (Newcombe 1998; Zou & Donner 2008).
+    """Return `one` minus `other`, with an interval from both intervals (Newcombe 1998, Zou & Donner 2008).
 
     With `paired`, row i of both is the same task, and the correlation of the estimates comes from each task's
     contributions to both. Raise `ValueError` if paired samples differ in length.

@@ -178,7 +178,7 @@ def slices_of(two: Ratings, names: Mapping[str, str]) -> list[tuple[str, Ratings
 
 
 def cost_per_item(two: Ratings, costs: Floats | None, how: IntervalTerms) -> Estimate | None:
-    """Return the mean cost of an item that the judge answered; None if no costs are given."""
+    """Return the mean cost of an item that the judge answered, or None if no costs are given."""
     if costs is None:
         return None
     place_costs = np.asarray(costs, np.float64)

@@ -50,14 +50,14 @@ class _JudgedItem(NamedTuple):
 
 
 def family_of(model: str) -> str:
-    """Return the family in a model's name: `openai/gpt-4.1-mini` is of `gpt`; empty if there is no name."""
+    """Return the family in a model's name: `openai/gpt-4.1-mini` is of `gpt`, empty if there is no name."""
     name = model.rsplit("/", 1)[-1].lower()
     match = re.match(r"[a-z]+", name)
     return match[0] if match else ""
 
 
 def model_of(case: MeasuredRun) -> str:
-    """Return the model behind a run, from its source or its agent; empty if unknown."""
+    """Return the model behind a run, from its source or its agent, empty if unknown."""
     if case.source is not None and case.source.model and not case.agent.model:
         return case.source.model
     return (case.agent.model or case.agent.id) if case.agent.kind == "model" else ""
@@ -111,7 +111,7 @@ def _items(study_data: StudyData, judge_ratings: Ratings) -> Iterator[_JudgedIte
 
 
 def _case(study_data: StudyData, unit: Unit | None) -> MeasuredRun | None:
-    """Return the run of a unit; None if it is not about exactly one."""
+    """Return the run of a unit, or None if it is not about exactly one."""
     if unit is None or not unit.runs or study_data.study.protocol.unit == "pair of runs":
         return None
     return study_data.case(unit.runs[0])
@@ -134,7 +134,7 @@ def _are_paired(one: Sequence[_JudgedItem], other: Sequence[_JudgedItem]) -> boo
 
 
 def _clusters(items: Sequence[_JudgedItem]) -> npt.NDArray[np.int32] | None:
-    """Return the items' tasks as numbers; None if each item has its own task."""
+    """Return the items' tasks as numbers, or None if each item has its own task."""
     numbers = np.unique([item.key[0] for item in items], return_inverse=True)[1].astype(np.int32)
     return numbers if len(set(numbers.tolist())) < len(numbers) else None
 

@@ -90,13 +90,13 @@ def extend_split(study: Study, split: StudySplit, units: Sequence[Unit], tasks: 
 
 
 def split_in(acts: Iterable[Act]) -> StudySplit | None:
-    """Return the first split stored among a study's acts; None if it was never split."""
+    """Return the first split stored among a study's acts, or None if it was never split."""
     split_acts = sorted((act for act in acts if act.act == "split"), key=lambda act: (act.at, act.id))
     return msgspec.convert(split_acts[0].detail, StudySplit) if split_acts else None
 
 
 def parts_of(study_data: StudyData) -> StudySplit | None:
-    """Return the split of a study over all its units; None if it was never split."""
+    """Return the split of a study over all its units, or None if it was never split."""
     first_split = split_in(study_data.acts)
     if first_split is None:
         return None

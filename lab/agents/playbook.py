@@ -204,7 +204,7 @@ class _Play:
         return None
 
     def _branch(self, line: FlatMove) -> int | None:
-        """Return the branch that a condition selects; None to continue after it."""
+        """Return the branch that a condition selects, or None to continue after it."""
         move, to = line.move, line.to
         if line.verb == "if_seen":
             return to.get("then" if self.screen.shows(self._substitute(move.if_seen or "")) else "else")
@@ -504,7 +504,7 @@ class _Play:
             self.values[reading.into] = value
 
     def _line_after(self, line: FlatMove, place: int, other: TakenOver) -> int | None:
-        """Return the next line if the action is this line's move, this line if it opened its app; else None."""
+        """Return the next line if the action is this line's move, this line if it opened its app, else None."""
         action, move, before = other.done, line.move, other.before
         if action.kind == "input_text" and isinstance(move.type, Typed):
             field = before.field(self._substitute(move.type.into))
@@ -528,7 +528,7 @@ class _Play:
         return line.to["next"]
 
     def _app_name(self, package: str) -> str:
-        """Return the name of a package's app; empty for the home screen."""
+        """Return the name of a package's app, empty for the home screen."""
         app_names = (self.lines[place].move.open for place, _ in reversed(self._trail))
         names = [self._substitute(name) for name in app_names if name]
         return next((name for name in names if self._packages.get(name.casefold()) == package), "")

@@ -161,7 +161,7 @@ def _touched_node(screen: Targets, at: Point) -> Node | None:
 
 
 def _target(screen: Targets, node: Node | None, at: Point) -> str | Target:
-    """Return words that lead to a place, with nearby words if they alone lead elsewhere; else the place itself."""
+    """Return words that lead to a place, with nearby words if they alone lead elsewhere, else the place itself."""
     if node is None:
         return Target(at=at)
     label = " ".join(node.label.split())

@@ -61,7 +61,7 @@ def meaning(move: Move, reply: Reply) -> tuple[str, str | None]:
 
 
 def _named_option(move: Move, text: str) -> str | None:
-    """Return the option that a text names without negation; of several, the one with the most words."""
+    """Return the option that a text names without negation, of several, the one with the most words."""
     matches = [
         (len(words(phrase)), option)
         for option, others in move.meanings.items()

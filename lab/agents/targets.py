@@ -88,7 +88,7 @@ class Targets:
     # -- things ------------------------------------------------------------------------------------------------
 
     def find(self, target: Target, *, fields: bool = False) -> Node | None:
-        """Return the node with this name; None if there is none.
+        """Return the node with this name, or None if there is none.
 
         An exact match precedes a partial one, and a clickable node precedes others.
         """
@@ -109,7 +109,7 @@ class Targets:
         return near or 0, not self.tappable(node).clickable, len(node.label)
 
     def _distance(self, node: Node, near: str) -> float | None:
-        """Return the vertical distance in pixels to the nearest node with these words; None if there is none."""
+        """Return the vertical distance in pixels to the nearest node with these words, or None if there is none."""
         others = [n for n in self.nodes if mentions(n.text, near) or mentions(n.desc, near)]
         middle = node.bounds.center[1]
         return min((abs(other.bounds.center[1] - middle) for other in others), default=None)
@@ -140,7 +140,7 @@ class Targets:
         return next((node for node in fits if low <= node.bounds.center[1] < high), None)
 
     def field(self, name: str) -> Node | None:
-        """Return the text field with this name (hint, text, or label above); without a name, the focused one."""
+        """Return the text field with this name (hint, text, or label above), without a name, the focused one."""
         fields = [node for node in self.nodes if is_field(node)]
         if not name:
             return next((node for node in fields if node.focused), fields[0] if len(fields) == 1 else None)
@@ -204,7 +204,7 @@ class Targets:
     # -- values ------------------------------------------------------------------------------------------------
 
     def value(self, reading: ReadValue) -> str | None:
-        """Return the value that a `read` move reads from the screen; None if its words are not there."""
+        """Return the value that a `read` move reads from the screen, or None if its words are not there."""
         if reading.beside:
             text = self._label_beside(reading.beside)
             return _text_between(text, reading) if text is not None else None

@@ -342,7 +342,7 @@ class Parser(argparse.ArgumentParser):
     prints: Mapping[str, Any] = {}
     """Types of the command's JSON documents, or their `module:Name`, by schema name."""
     default_verb: str | None = None
-    """Verb of a noun for a line that has words but no verb; empty if the noun has none, None if this is not a noun."""
+    """Verb of a noun for a line that has words but no verb, empty if the noun has none, None if this is not a noun."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", formatter)

@@ -105,7 +105,7 @@ def _refusal(exchange: Exchange, key_env: str) -> CallResult:
 
 
 def too_large(error: BaseException | None) -> TooLarge | None:
-    """Return the `TooLarge` that caused a client's error; None if another error did."""
+    """Return the `TooLarge` that caused a client's error, or None if another error did."""
     # A bound, because a chain of contexts may be a circle.
     for _ in range(20):
         if error is None or isinstance(error, TooLarge):
@@ -122,7 +122,7 @@ def _error_message(error: Exception, key_env: str) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds of the Retry-After header (a number or a date); None if it is absent."""
+    """Return the seconds of the Retry-After header (a number or a date), or None if it is absent."""
     milliseconds = headers.get("retry-after-ms", "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", milliseconds):
         return float(milliseconds) / 1000

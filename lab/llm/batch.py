@@ -97,7 +97,7 @@ class BatchApi:
         ).text  # fmt: skip
 
     def find(self, mark: str) -> str:
-        """Return the id of the batch that carries a mark; empty if none of the newest does."""
+        """Return the id of the batch that carries a mark, empty if none of the newest does."""
         batch_id = ""
 
         def read(page: Any) -> CallResult:

@@ -269,7 +269,7 @@ class Llm:
         return read(response)
 
     def prices(self) -> tuple[float, float] | None:
-        """Return US dollars per million tokens sent and received; None if the price is unknown."""
+        """Return US dollars per million tokens sent and received, or None if the price is unknown."""
         if self.terms.price_in is not None or self.terms.price_out is not None:
             return self.terms.price_in or 0.0, self.terms.price_out or 0.0
         price_list = _litellm().model_cost
@@ -292,7 +292,7 @@ class Llm:
         return price_in * 1e6, price_out * 1e6
 
     def provider(self) -> str | None:
-        """Return litellm's provider; `openai` for a custom base URL, None if unknown."""
+        """Return litellm's provider, `openai` for a custom base URL, or None if unknown."""
         return self._route(_litellm())[0]
 
     def _route(self, litellm: ModuleType) -> tuple[str | None, str]:
@@ -450,7 +450,7 @@ class Llm:
 
 
 def _requested_changes(exchange: Exchange) -> frozenset[str]:
-    """Return the changes that a refusal asks for; empty if changes cannot help."""
+    """Return the changes that a refusal asks for, empty if changes cannot help."""
     status = exchange.error_status
     if not exchange.has_error or status in _NOT_FOR_A_PARAMETER:
         return frozenset()
@@ -527,7 +527,7 @@ def _litellm() -> ModuleType:
 
 
 def _provider(litellm: ModuleType, model: str) -> str | None:
-    """Return the provider of a model's name; None if litellm does not know it."""
+    """Return the provider of a model's name, or None if litellm does not know it."""
     try:
         return str(litellm.get_llm_provider(model=model)[1])
     except litellm.exceptions.BadRequestError:
@@ -543,7 +543,7 @@ def _supports_schema(litellm: ModuleType, model: str) -> bool:
 
 
 def _key(terms: ModelTerms, provider: str | None) -> str | None:
-    """Return the key to send; None to leave it to litellm, which knows each provider's own variable."""
+    """Return the key to send, or None to leave it to litellm, which knows each provider's own variable."""
     if terms.key_env:
         key = os.environ.get(terms.key_env, "")
         if not key:

@@ -96,7 +96,7 @@ def worker_answer(question: PackedQuestion) -> WorkerAnswer:
 
 
 def worker_trouble(model: str, terms: ModelTerms) -> str:
-    """Return why a worker cannot ask a model; empty if it can. The key is checked but never returned."""
+    """Return why a worker cannot ask a model, empty if it can. The key is checked but never returned."""
     try:
         Llm(model, terms).check()
     except LabError as error:

@@ -197,7 +197,7 @@ def one_event(body: bytes, *, cut: bool = False) -> bytes:
 
 
 def json_value(data: bytes) -> Any:
-    """Return the value of JSON; None if it is invalid. Raise `TooLarge` before creating too many values."""
+    """Return the value of JSON, or None if it is invalid. Raise `TooLarge` before creating too many values."""
     try:
         check_values(data, "its reply")
         return json.loads(data)

@@ -29,7 +29,7 @@ class Exchange:
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
         self.completion: dict[str, Any] | None = None
-        """Chat completion as sent or joined from pieces; None if the server sent none."""
+        """Chat completion as sent or joined from pieces, or None if the server sent none."""
         self._body = b""
         self._error: Any = None
         self._failed = False
@@ -87,7 +87,7 @@ class Exchange:
 
     @property
     def words(self) -> str:
-        """Server's own reason why there is no answer; empty if it gave none."""
+        """Server's own reason why there is no answer, empty if it gave none."""
         return server_words(self._body) if self._error is None else words_of_value(self._error)
 
     @property
@@ -143,5 +143,5 @@ def recorded(exchange: Exchange) -> Iterator[None]:
 
 
 def current_exchange() -> Exchange | None:
-    """Return this thread's exchange; None if foreign code called litellm."""
+    """Return this thread's exchange, or None if foreign code called litellm."""
     return _current.get()

@@ -50,7 +50,7 @@ def objects_in(text: str) -> Iterator[dict[str, Any]]:
 
 
 def answer_in(text: str, wanted: Callable[[dict[str, Any]], bool], *, plan: bool = False) -> dict[str, Any] | None:
-    """Return the object that is the text's answer, among those that are `wanted`; None if there is none.
+    """Return the object that is the text's answer, among those that are `wanted`, or None if there is none.
 
     If words precede the first of several, the model thinks aloud and corrects itself, so the last one counts. With
     `plan`, the first of directly consecutive objects counts, because the next ones are for later. Raise
@@ -73,7 +73,7 @@ def answer_in(text: str, wanted: Callable[[dict[str, Any]], bool], *, plan: bool
 
 
 def why_no_object(text: str) -> str:
-    """Return why a text has no JSON object, as the end of a clause; empty if unknown."""
+    """Return why a text has no JSON object, as the end of a clause, empty if unknown."""
     return ' (its strings are not in "double quotes")' if _OTHER_QUOTES.search(text[-LONGEST:]) else ""
 
 
@@ -111,7 +111,7 @@ def _repair(json_text: str) -> str:
 
 
 def _find_end(text: str, start: int) -> tuple[int, bool]:
-    """Return the end of the object at `start` and True; else the end of the scan and False."""
+    """Return the end of the object at `start` and True, else the end of the scan and False."""
     # More open braces than closing ones remain: the object cannot end.
     depth, most = 0, text.count("}", start)
     for token in _TOKEN.finditer(text, start):

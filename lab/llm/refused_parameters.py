@@ -153,7 +153,7 @@ def names_left_out(changes: Collection[str]) -> tuple[str, ...]:
 
 
 def setting_hint(words: str) -> str:
-    """Return the setting to change after a refusal with these words; empty if none applies."""
+    """Return the setting to change after a refusal with these words, empty if none applies."""
     text = words.casefold()
     return next((hint for pattern, hint in _SETTINGS if pattern.search(text)), "")
 

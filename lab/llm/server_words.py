@@ -29,7 +29,7 @@ _MARKUP = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^<>]*>")
 
 
 def server_words(body: bytes) -> str:
-    """Return the message in a body: JSON of any shape, a page, or plain text; empty if it has none."""
+    """Return the message in a body: JSON of any shape, a page, or plain text, empty if it has none."""
     text = body[:_READ].decode("utf-8-sig", "replace").strip()
     text = re.sub(r"^(?:event:.*\n)?data:\s*", "", text)  # an error that was sent as an event
     try:
@@ -40,7 +40,7 @@ def server_words(body: bytes) -> str:
 
 
 def words_of_value(value: Any) -> str:
-    """Return the message of an error in JSON; the JSON itself if it has no known field."""
+    """Return the message of an error in JSON, or the JSON itself if it has no known field."""
     words = "; ".join(dict.fromkeys(_value_words(value)))
     if words or value in (None, "", {}, []):
         return _line(words)
@@ -48,7 +48,7 @@ def words_of_value(value: Any) -> str:
 
 
 def _value_words(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts in a value; of a list only the first few."""
+    """Yield the texts in a value, of a list only the first few."""
     if isinstance(value, str):
         yield from _text_words(value, depth)
     elif isinstance(value, list) and depth < _DEEPEST:

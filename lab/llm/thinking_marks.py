@@ -166,7 +166,7 @@ def _without_opening(thinking: str, marks: Sequence[_Mark]) -> str:
 
 
 def _by_channels(text: str, objects: Sequence[FoundObject]) -> SplitText | None:
-    """Split a text with channels at the last one, if that is the final channel; None for a text without channels."""
+    """Split a text with channels at the last one, if that is the final channel, or None for a text without channels."""
     bare = _BARE_CHANNEL.match(text)
     if bare and _BARE_FINAL in text:
         thinking, _, answer = text.rpartition(_BARE_FINAL)
@@ -184,7 +184,7 @@ def _by_channels(text: str, objects: Sequence[FoundObject]) -> SplitText | None:
 
 
 def _by_unknown_mark(text: str, objects: Sequence[FoundObject], begin: int) -> SplitText | None:
-    """Split the text after `begin` at an unknown mark that delimits a draft; None if there is none.
+    """Split the text after `begin` at an unknown mark that delimits a draft, or None if there is none.
 
     The mark closes before the last object, and another object precedes it. If the same mark surrounds both objects,
     they are a list. A mark that opens the text, never closes, and has words after its last object contains drafts, too.

@@ -26,7 +26,7 @@ _THREADS = 2
 
 @cache
 def engine_name() -> str:
-    """Return name and version of the installed engine; empty if none is installed."""
+    """Return name and version of the installed engine, empty if none is installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

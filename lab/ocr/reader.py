@@ -73,7 +73,7 @@ class TextReader:
         self._closed = False
 
     def stored_text(self, sha256: str) -> ReadText | None:
-        """Return the cached text of a picture; None if it is not cached."""
+        """Return the cached text of a picture, or None if it is not cached."""
         text = self._known.get(sha256)
         # The hash becomes a path.
         if text is None and _SHA.fullmatch(sha256):
@@ -125,7 +125,7 @@ class TextReader:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the reader; None if it is not running."""
+        """Process id of the reader, or None if it is not running."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 

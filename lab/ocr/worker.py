@@ -44,7 +44,7 @@ def main(idle: float) -> int:
 
 
 def received(descriptor: int) -> bytes | None:
-    """Read one message; None if the other side closed the pipe or announces more than `MOST_BYTES`."""
+    """Read one message, or None if the other side closed the pipe or announces more than `MOST_BYTES`."""
     head = _read_exactly(descriptor, LENGTH.size)
     if head is None or (size := LENGTH.unpack(head)[0]) > MOST_BYTES:
         return None

@@ -72,7 +72,7 @@ class AdjudicateScreen(RoomScreen[None]):
         self.pane = SettlementPane(clock or Clock())
         self.batch_pane = BatchPane(clock or Clock())
         self.field = ""
-        """Id of the question that is listed alone; empty for all."""
+        """Id of the question that is listed alone, empty for all."""
         self._queue: Queue | None = None
         self._units: Mapping[str, Unit] = {}
         self._waiting = 0

@@ -377,7 +377,7 @@ class SettlementPane(ReportsErrors, Vertical):
             self.renew()
 
     def _why_unmoved(self, now: Any) -> str:
-        """Return why this is not a change of mind; empty if it is one."""
+        """Return why this is not a change of mind, empty if it is one."""
         voice = next(row for row in self.answers.rows if row.mask == self._pending_move[0])
         return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
 

@@ -121,7 +121,7 @@ def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...])
 
 
 def question_words(way: Wording, id: str) -> str:
-    """Return a question in a word or two; empty if there is no such field."""
+    """Return a question in a word or two, empty if there is no such field."""
     question = way.protocol.field(id)
     return "" if question is None else _question_name(way, question)
 

@@ -226,7 +226,7 @@ class AgreementScreen(RoomScreen[None]):
         agreement = self.fields.current
         sentence = self._nothing_words() or (words.details(agreement) if agreement is not None else "")
         if self.has_class("-listing"):
-            sentence = self.items.says()
+            sentence = self.items.full_text()
         self.query_one("#agreement-said", StatusLine).say(Content(sentence))
         below = "   ".join(filter(None, (self._state_words(), with_keys(self, self._next_words()))))
         self.query_one("#agreement-next", StatusLine).say(Content(below))
@@ -470,7 +470,7 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
         self.set_rows(rows)
         self.go(0)
 
-    def says(self) -> str:
+    def full_text(self) -> str:
         """Return the item under the cursor in full."""
         item = self.current
         return (

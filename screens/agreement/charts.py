@@ -18,7 +18,7 @@ MOST_GRIDS = 1_000
 
 
 def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
-    """Return the coefficients of each rater pair in a field; empty if it has none."""
+    """Return the coefficients of each rater pair in a field, empty if it has none."""
 
     def made() -> list[Agreement]:
         try:

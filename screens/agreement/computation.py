@@ -124,7 +124,7 @@ class AgreementComputation:
         self.study: Study | None = None
         self.how = IntervalTerms()
         self.newest: FilePosition | None = None
-        """Newest rows of the file when the numbers shown were computed; None before."""
+        """Newest rows of the file when the numbers shown were computed, or None before."""
 
     def open(self, study: Study, how: IntervalTerms) -> None:
         """Compute another study, or the same again."""
@@ -206,7 +206,7 @@ class AgreementComputation:
             return
 
     def _set_overview(self, serial: int, beside: StudyOverview | None) -> None:
-        """Set the cached overview for drawing pairs and grids without reading answers; None if there is none."""
+        """Set the cached overview for drawing pairs and grids without reading answers, or None if there is none."""
         if serial != self.serial:
             return
         self._overview = None if beside is None else (serial, beside)
@@ -234,7 +234,7 @@ class AgreementComputation:
             self._post(self.Refused(serial, error, ask))
 
     def _cached_drawing(self, serial: int, ask: ChartRequest) -> Message | None:
-        """Return pairs and grid from the cache; None if they are not cached."""
+        """Return pairs and grid from the cache, or None if they are not cached."""
         last = self._overview
         if last is None or last[0] != serial:
             return None

@@ -27,7 +27,7 @@ class PairsPane(Horizontal):
         self.pairs = RaterPairs("agreement-pairs")
         self.grid = ConfusionGrid("agreement-grid")
         self.asked: ChartRequest | None = None
-        """The request that is shown or being computed; None before the first, and to compute it again."""
+        """The request that is shown or being computed, or None before the first, and to compute it again."""
         self._ask = ask
 
     def compose(self) -> ComposeResult:

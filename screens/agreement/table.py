@@ -128,7 +128,7 @@ class NumberTable(Table[Agreement]):
         return ""
 
     def _field_label(self, agreement: Agreement, index: int, width: int) -> str:
-        """Return the field's name in its first line and in the first visible line; else empty.
+        """Return the field's name in its first line and in the first visible line, else empty.
 
         If there is no room for the raters after the field, they are in its second line.
         """

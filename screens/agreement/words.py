@@ -106,7 +106,7 @@ def has_words(one: Agreement) -> bool:
 
 
 def landis_words(one: Agreement) -> str:
-    """Return these labels for a cell; empty for other numbers."""
+    """Return these labels for a cell, empty for other numbers."""
     return interval_text(one) if has_words(one) else ""
 
 
@@ -143,7 +143,7 @@ def no_answers_words(study: Study | None) -> str:
 
 
 def missing_words_of_study(agreements: Sequence[Agreement], study: Study | None) -> str:
-    """Return what is missing for any agreement of people, and the next command; empty if nothing is missing."""
+    """Return what is missing for any agreement of people, and the next command, empty if nothing is missing."""
     people = [agreement for agreement in agreements if of_people(agreement)]
     if not people or any(agreement.value is not None or agreement.raters > 1 for agreement in people):
         return ""

@@ -122,7 +122,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     @property
     def session(self) -> RatingSession | None:
-        """The open rating session; None on the shelf, and when nothing is left to rate."""
+        """The open rating session, or None on the shelf, and when nothing is left to rate."""
         return self.attendance.session
 
     def _show(self, view: View) -> None:
@@ -244,7 +244,7 @@ class AnnotateScreen(RoomScreen[None]):
         self._lay_out()
 
     def action_onward(self) -> None:
-        """Go to the next unit; in the introduction to the next page."""
+        """Go to the next unit, in the introduction to the next page."""
         if self.view == "read" and self.read_page.lines_below:
             self.read_page.scroll_pages(1)
             self.refresh_lines()

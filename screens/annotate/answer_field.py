@@ -119,7 +119,7 @@ items.
         await super()._on_key(event)
 
     def _preset(self, event: events.Key) -> str | None:
-        """Return the text that a digit writes; None if the digit is an ordinary character."""
+        """Return the text that a digit writes, or None if the digit is an ordinary character."""
         character = event.character or ""
         number = unicodedata.decimal(character, -1) if len(character) == 1 else -1
         untouched = not self.text.strip() or self.text in self.presets or self.selected_text == self.text
@@ -139,7 +139,7 @@ items.
         await super()._on_paste(event)
 
     def begin(self, at: str | None) -> None:
-        """Record that typing began at that time; None if no key shows the time."""
+        """Record that typing began at that time, or None if no key shows the time."""
         self.begun, self.first_key_at = True, at
 
     def action_end(self) -> None:

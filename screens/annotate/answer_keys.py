@@ -25,7 +25,7 @@ shown. `on`: the next item. `give`: an answer. `turn`: an option chosen or remov
 
 
 def ascii_digit(character: str | None) -> int | None:
-    """Return the digit that an input method wrote wide; None for anything else. Plain digits are bindings."""
+    """Return the digit that an input method wrote wide, or None for anything else. Plain digits are bindings."""
     if character is None or len(character) != 1 or character.isascii():
         return None
     digit = unicodedata.decimal(character, -1)
@@ -48,7 +48,7 @@ class ItemKeying:
     """True if the key before answered the item before. Enter then confirms that answer, and does nothing else."""
 
     def touch(self, at: str | None) -> None:
-        """Record the first key of an answer at that time; None if no key shows the time (paste, composition)."""
+        """Record the first key of an answer at that time, or None if no key shows the time (paste, composition)."""
         if not self.begun:
             self.begun, self.first_key_at = True, at
 

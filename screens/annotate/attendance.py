@@ -76,7 +76,7 @@ class Attendance:
 
     @property
     def break_due(self) -> int:
-        """Minutes of work after which this study asks for a break, if one is due; else 0."""
+        """Minutes of work after which this study asks for a break, if one is due, else 0."""
         minutes = self.session.study.rest_minutes if self.session is not None else 0
         return minutes if minutes and self.pace.since_rest >= minutes * 60 else 0
 

@@ -23,7 +23,7 @@ def has_draft(drafts: Drafts, item: SheetItem) -> bool:
 
 
 def chosen_in(drafts: Drafts, item: SheetItem, answer: Any) -> list[str] | None:
-    """Return the options chosen now: those of the draft, else those of `answer`; None if nothing is chosen."""
+    """Return the options chosen now: those of the draft, else those of `answer`, or None if nothing is chosen."""
     words = drafts.get((item.spot, OPTION_DRAFT))
     if words is None:
         return list(answer) if isinstance(answer, list | tuple) else None
@@ -40,7 +40,7 @@ def toggle_option(drafts: Drafts, item: SheetItem, answer: Any, option: Any) -> 
 
 
 def toggled(item: SheetItem, selection: list[str] | None, option: Any) -> list[str] | None:
-    """Return the selection after toggling an option; None if empty."""
+    """Return the selection after toggling an option, or None if empty."""
     if option is NONE_OF_THESE:
         return None if selection == [] else []
     before = selection or []
@@ -65,7 +65,7 @@ def waiting_words(way: Wording, selection: list[str] | None) -> str:
 
 
 def not_enough(item: SheetItem, selection: list[str] | None) -> str:
-    """Return why the selection is not a valid answer; empty if it is."""
+    """Return why the selection is not a valid answer, empty if it is."""
     if selection is None and may_be_empty(item.field):
         return "Choose what holds, or that none does."
     return count_problem(item.field, len(selection or ()))

@@ -44,7 +44,7 @@ def clash_entries(way: Wording, sheet: Sheet, item: SheetItem) -> list[MenuEntry
 
 
 def clash_words(way: Wording, sheet: Sheet, item: SheetItem) -> Content:
-    """Return the clashing answers for display below the question; empty if there are none."""
+    """Return the clashing answers for display below the question, empty if there are none."""
     words = clash_at(sheet, item)
     if not words:
         return Content("")

@@ -37,7 +37,7 @@ class IntroductionCourse:
 
     @dataclass
     class ItemReady(Message):
-        """Message: the practice item is made; None if that failed, with the reason in `why`."""
+        """Message: the practice item is made, or None if that failed, with the reason in `why`."""
 
         serial: int
         item: PracticeItem | None
@@ -52,7 +52,7 @@ class IntroductionCourse:
         self._parts: list[Part] = []
         self.item: PracticeItem | None = None
         self.why = ""
-        """Reason why there is no practice item; empty if there is one, or it is being made."""
+        """Reason why there is no practice item, empty if there is one, or it is being made."""
 
     def begin(self, session: RatingSession) -> None:
         """Begin the introduction of a study. Parts that the rater has seen before are left out."""
@@ -75,7 +75,7 @@ class IntroductionCourse:
 
     @property
     def part(self) -> Part | None:
-        """The present part; None if the first item comes now."""
+        """The present part, or None if the first item comes now."""
         return self._parts[0] if self._parts else None
 
     @property

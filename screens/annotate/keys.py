@@ -23,7 +23,7 @@ class ActiveKeys:
         self._active = screen.active_bindings
 
     def name(self, id: str) -> str:
-        """Return the display name of a binding's key under the present key map; empty if it is not active."""
+        """Return the display name of a binding's key under the present key map, empty if it is not active."""
         for _, binding, enabled, _ in self._active.values():
             if binding.id == id and enabled:
                 return self._app.get_key_display(binding)

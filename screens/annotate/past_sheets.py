@@ -64,7 +64,7 @@ def _answer_parts(way: Wording, past_answer: PastAnswer, heading: str) -> Iterat
 
 
 def _format_moment(at: str) -> str:
-    """Return day and minute by this person's clock; empty for no time."""
+    """Return day and minute by this person's clock, empty for no time."""
     return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}" if at else ""
 
 

@@ -34,7 +34,7 @@ class Evidence(NamedTuple):
 
 
 def _direction_bindings(verb: str, before: str, name: str, says: str) -> list[BindingType]:
-    """Return bindings of a verb in four directions: arrows with a modifier; with none or Shift also letters."""
+    """Return bindings of a verb in four directions: arrows with a modifier, with none or Shift also letters."""
     bindings: list[BindingType] = []
     for way, (across, down, letter) in _WAYS.items():
         letters = {"": f",{letter}", "shift+": f",{letter.upper()}"}.get(before, "")
@@ -79,7 +79,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     area = (80, 24)
     """Columns and rows of the whole side."""
     frame: RegionFrame | None = None
-    """Frame that the keys move while a region is drawn; None otherwise."""
+    """Frame that the keys move while a region is drawn, or None otherwise."""
     _restores_picture = False
     """True if the terminal's own graphics are to return once the region is drawn."""
 
@@ -252,7 +252,7 @@ def _reading_order(box: Bounds) -> tuple[int, int, int, int]:
 
 
 def _distance(here: Bounds, there: Bounds, across: int, down: int) -> int | None:
-    """Return the weighted distance of a box in that direction; None if it is not in that direction."""
+    """Return the weighted distance of a box in that direction, or None if it is not in that direction."""
     (x, y), (to_x, to_y) = here.center, there.center
     along = (to_x - x) * across + (to_y - y) * down
     if along <= 0 or there == here:

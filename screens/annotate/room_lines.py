@@ -94,6 +94,6 @@ class AnnotateLines:
 
     @property
     def _break_reminder(self) -> str:
-        """Reminder that a break is due, placed first; empty if none is."""
+        """Reminder that a break is due, placed first, empty if none is."""
         minutes = self._attendance.break_due
         return f"{minutes} minutes without a break: a good moment for one.   " if minutes else ""

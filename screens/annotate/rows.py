@@ -98,7 +98,7 @@ sheets so far. Every answer is on the disk before it is shown here.
 
     @property
     def item(self) -> SheetItem | None:
-        """Item under the cursor; None on the last line."""
+        """Item under the cursor, or None on the last line."""
         return self.items[self.cursor] if self.cursor < len(self.items) else None
 
     def index_of(self, spot: FieldReference | None) -> int:
@@ -115,7 +115,7 @@ sheets so far. Every answer is on the disk before it is shown here.
         return len(self.items) + 1 if self.sheet is not None else 0
 
     def _keep_in_sight(self) -> None:
-        """Scroll by most of a page when the next item is out of view; otherwise do not move the list.
+        """Scroll by most of a page when the next item is out of view, otherwise do not move the list.
 
         While the current item is visible, paint the answer before it first, since scrolling paints the whole list.
         """
@@ -186,7 +186,7 @@ class AnswerOptions(Widget):
         *,
         many: bool = False,
     ) -> None:
-        """Show these options with the keys in `marked` marked; without options, how to answer the item.
+        """Show these options with the keys in `marked` marked, without options, how to answer the item.
 
         If `many`, several may be marked.
         """

@@ -85,7 +85,7 @@ class RunPane(RunPlayer):
 
     @property
     def place(self) -> str:
-        """The current place in evidence form; empty if the run has none."""
+        """The current place in evidence form, empty if the run has none."""
         ready = self.is_locating or self.timeline.count
         return f"{self.run}@{self.number + 1}" if self.run is not None and ready else ""
 

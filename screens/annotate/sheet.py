@@ -79,7 +79,7 @@ class SheetPane(SheetView):
                 self._give_choice(self.item, choices[0])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what the current line allows; nothing while a line or the menu is open."""
+        """Offer only what the current line allows, nothing while a line or the menu is open."""
         if self.session is None or self.session.sheet is None or self.typing:
             return False
         if self.menu.display:

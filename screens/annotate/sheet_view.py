@@ -102,16 +102,16 @@ class SheetView(ReportsErrors, Vertical):
         self.clock = clock or Clock()
         self.pace = pace or Pace(self.clock)
         self.place = ""
-        """Place shown beside the sheet, in evidence form (`ID@7`); empty for none."""
+        """Place shown beside the sheet, in evidence form (`ID@7`), empty for none."""
         self.drafts: Drafts = {}
         self.times: dict[FieldReference, Times] = {}
         self.seen: set[FieldReference] = set()
         """Places that have been the current one since this sheet was opened."""
         self.typing = ""
-        """Use of the open line: `answer`, `note`, `cites`, `search`; empty while it is closed."""
+        """Use of the open line: `answer`, `note`, `cites`, `search`, empty while it is closed."""
         self.keying = ItemKeying()
         self.drawing = ""
-        """Use of the next region drawn beside the sheet: `answer`, `region`; empty while none is requested."""
+        """Use of the next region drawn beside the sheet: `answer`, `region`, empty while none is requested."""
         self.items = items or SheetItems()
         self.question_line = StatusLine("ask")
         self.options = AnswerOptions()
@@ -144,7 +144,7 @@ class SheetView(ReportsErrors, Vertical):
 
     @property
     def item(self) -> SheetItem | None:
-        """The current item; None on the line that hands in."""
+        """The current item, or None on the line that hands in."""
         return self.items.item
 
     @property
@@ -154,7 +154,7 @@ class SheetView(ReportsErrors, Vertical):
 
     @property
     def prelabel(self) -> Label | None:
-        """A judge's answer shown before the rater's own at the current item; None without one, or once answered."""
+        """A judge's answer shown before the rater's own at the current item, or None without one, or once answered."""
         item = self.item
         if item is None or self.sheet.committed or item.spot in self.sheet.clashes:
             return None
@@ -422,7 +422,7 @@ class SheetView(ReportsErrors, Vertical):
         self.call_after_refresh(self.tell_keys)
 
     def reading(self, by: int = 1) -> Widget | None:
-        """Return the part of the current item that scrolls next, on (1) or back (-1); None at its end."""
+        """Return the part of the current item that scrolls next, on (1) or back (-1), or None at its end."""
         for part in (self.asked, self.choices) if by > 0 else (self.choices, self.asked):
             if (part.scroll_offset.y < part.max_scroll_y) if by > 0 else part.scroll_offset.y > 0:
                 return part

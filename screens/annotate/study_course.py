@@ -79,7 +79,7 @@ class StudyCourse:
         self.study, self.last, self.held = study, None, False
 
     def begin(self) -> str:
-        """Begin a session. Return why this person cannot rate in the study now; empty if they can."""
+        """Begin a session. Return why this person cannot rate in the study now, empty if they can."""
         assert self.study is not None
         session = RatingSession(self._store, self.study, self._person, locale=self._locale)
         if reason := self.why_closed():
@@ -89,7 +89,7 @@ class StudyCourse:
         return ""
 
     def why_closed(self) -> str:
-        """Return in a sentence why this person cannot rate in the study now; empty if they can."""
+        """Return in a sentence why this person cannot rate in the study now, empty if they can."""
         assert self.study is not None
         return why_closed(self._store, self.study, self._person.id)
 
@@ -107,7 +107,7 @@ class StudyCourse:
     # -- going through it ------------------------------------------------------------------------------------
 
     def next_part(self) -> CoursePage | PracticeItem | None:
-        """Return a page or the practice item; None if the session has opened a unit instead.
+        """Return a page or the practice item, or None if the session has opened a unit instead.
 
         The introduction comes first, then clashes to settle, then open units.
         """

@@ -52,7 +52,7 @@ class UnitPane(ReportsErrors, Vertical):
 
     @dataclass
     class PlaceChanged(Message, namespace="beside"):
-        """Message: another step is shown. `place` is in evidence form (`ID@7`); empty for none."""
+        """Message: another step is shown. `place` is in evidence form (`ID@7`), empty for none."""
 
         place: str
 
@@ -206,7 +206,7 @@ class UnitPane(ReportsErrors, Vertical):
 
     @property
     def _active_side(self) -> RunPane | None:
-        """The side that the step keys move; None without runs."""
+        """The side that the step keys move, or None without runs."""
         return self.sides[self._active] if self._active < self._count else None
 
     def on_resize(self, event: Resize) -> None:
@@ -266,7 +266,7 @@ class UnitPane(ReportsErrors, Vertical):
 
     @property
     def step(self) -> int | None:
-        """Index of the step shown; None at a run's end and without a run."""
+        """Index of the step shown, or None at a run's end and without a run."""
         side = self._active_side
         return None if side is None or not side.place or side.at_end else side.number
 

@@ -123,7 +123,7 @@ class GivenTexts(Horizontal):
 
 
 def paging_hint(page: TextPage, key: str) -> str:
-    """Return how to scroll a page, and its progress; empty if all of it is visible."""
+    """Return how to scroll a page, and its progress, empty if all of it is visible."""
     rows, height = page.virtual_size.height, page.scrollable_content_region.height
     if not 0 < height < rows:
         return ""

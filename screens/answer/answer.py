@@ -397,7 +397,7 @@ class AnswerScreen(RoomScreen[None]):
         self._commit_reply(message.question, self._bare_reply(message.question, "", calls=calls))
 
     def _answer_form(self, turn: Turn | None) -> Tool | None:
-        """Return the form for the JSON that the client requires; None if it takes words."""
+        """Return the form for the JSON that the client requires, or None if it takes words."""
         if turn is None or turn.facts.form is None:
             return None
         return form_tool(turn.facts.form, turn.facts.tools, self._sentence("form"))
@@ -560,7 +560,7 @@ class AnswerScreen(RoomScreen[None]):
 
 
 def _title_key(turn: Turn) -> str | None:
-    """Return the key of a title for a question that an agent did not ask (a function's result, or none); else None."""
+    """Return the key of a title for a question that an agent did not ask (a function's result, or none), else None."""
     if turn.facts.kind == "tool":
         return "a result"
     return None if turn.question.text.strip() else "you begin"

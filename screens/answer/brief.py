@@ -28,9 +28,9 @@ class BriefPage(TextPage):
         self._left_at: dict[str, int] = {}
         """Map each run to the row at which its person left the scrolled brief."""
         self._opened_in = Size(0, 0)
-        """Size in which the brief was opened; zero until then."""
+        """Size in which the brief was opened, zero until then."""
         self._row: int | None = None
-        """Row that the person scrolled to; None if they have not scrolled."""
+        """Row that the person scrolled to, or None if they have not scrolled."""
 
     def show_brief(self, trace: Trace) -> None:
         """Show a conversation's brief. Do not scroll if it is shown already."""

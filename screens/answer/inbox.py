@@ -89,7 +89,7 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         return next(iter([*self.waiting(but), *forsaken]), None)
 
     def left_ago(self, run: str) -> str:
-        """Return how long ago the client of a question left, in words; empty if it did not leave."""
+        """Return how long ago the client of a question left, in words, empty if it did not leave."""
         line = next((line for line in self.lines if line.run == run), None)
         return (
             format_duration(seconds_passed(line.left_at, self._clock.now()))

@@ -152,10 +152,10 @@ class ToolForm(Vertical):
         self._locale = locale
         self.question: Question | None = None
         self.tool: Tool | None = None
-        """Function of the open form; None while the list is shown."""
+        """Function of the open form, or None while the list is shown."""
         self._one_call = False
         self._place: int | None = None
-        """Index of the call that the form changes; None for a new one."""
+        """Index of the call that the form changes, or None for a new one."""
         self._calls = CallList()
         self._drafts: dict[str, list[CallDraft]] = {}
         """Unsent calls by question, for questions that the person left."""
@@ -289,7 +289,7 @@ class ToolForm(Vertical):
             focus_now(self._list)
 
     def _calls_with_form(self) -> list[CallDraft]:
-        """Return the calls with that of the open form; empty if the form has an error, which is shown."""
+        """Return the calls with that of the open form, empty if the form has an error, which is shown."""
         calls = [*self._calls.calls]
         if self.tool is None:
             return calls

@@ -105,7 +105,7 @@ class StepApps:
 
     @property
     def current_app(self) -> str:
-        """App of the current step, or of the screen after it; empty if unknown."""
+        """App of the current step, or of the screen after it, empty if unknown."""
         view = self._footage.view
         if view is None or not self._apps:
             return ""

@@ -100,12 +100,12 @@ Everything is kept as you do it. **{author.submit}** submits the design. Another
 
     @property
     def key(self) -> str:
-        """Key of the item under the cursor; empty if there is none."""
+        """Key of the item under the cursor, empty if there is none."""
         return self.rows[self.cursor].key if 0 <= self.cursor < len(self.rows) else ""
 
     @property
     def draft_source(self) -> Beginning | None:
-        """Source of a first draft under the cursor; None if there is a draft."""
+        """Source of a first draft under the cursor, or None if there is a draft."""
         return self.beginnings[self.cursor] if self.beginnings and not self.rows else None
 
     # -- painting --------------------------------------------------------------------------------------------

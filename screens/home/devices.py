@@ -28,7 +28,7 @@ class DeviceRow(NamedTuple):
     model: str = ""
     since: float = 0.0
     screen: str = ""
-    """State of its screen in a few words: on, asleep, locked, folded; empty if unknown."""
+    """State of its screen in a few words: on, asleep, locked, folded, empty if unknown."""
 
     @property
     def ready(self) -> bool:
@@ -54,7 +54,7 @@ now on.
         self.chosen = chosen
         """Serial of the phone for new runs."""
         self.busy = ""
-        """Serial of the phone that the live run uses; empty if none."""
+        """Serial of the phone that the live run uses, empty if none."""
         self.rows = [HERE]
 
     @property

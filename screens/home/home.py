@@ -77,7 +77,7 @@ class HomeScreen(RoomScreen[None]):
 
     @dataclass
     class RunRead(Message):
-        """Message: the live run, or the one that just ended, as stored now; None if it is not in the file yet."""
+        """Message: the live run, or the one that just ended, as stored now, or None if it is not in the file yet."""
 
         run: Summary | None
 
@@ -114,14 +114,14 @@ class HomeScreen(RoomScreen[None]):
         self._more = False
         self._reading = False
         self._following = self._run_changed = False
-        """True while the live run's row is being read; True if the run changed since that began."""
+        """True while the live run's row is being read, or True if the run changed since that began."""
         self._runs_were_read = False
         """True once the runs were read."""
         self._tasks: list[TaskRow] = []
         self._wanted_study = ""
-        """Study to which the cursor goes once it is read; empty for none."""
+        """Study to which the cursor goes once it is read, empty for none."""
         self._current_study_mark = ""
-        """Mark (a hash) of the study under the cursor; empty before there is one."""
+        """Mark (a hash) of the study under the cursor, empty before there is one."""
 
     def compose(self) -> ComposeResult:
         yield Static("hitlab", id="home-title", markup=False)
@@ -660,7 +660,7 @@ class HomeScreen(RoomScreen[None]):
         self.query_one(RunList).focus()
 
     def action_back(self) -> None:
-        """Close help; else clear the filter and show the runs that are not archived."""
+        """Close help, else clear the filter and show the runs that are not archived."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
             return

@@ -82,7 +82,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
         self.agents: Mapping[str, str] = {}
         """Shortest distinct names of the agents, by identity."""
         self.live: str | None = None
-        """Id of the live run; None if there is none."""
+        """Id of the live run, or None if there is none."""
         self.waits_for: Literal["", "answer", "decision"] = ""
         """The part of this person that the live run waits for."""
         self.may_run = may_run(settings.seat)

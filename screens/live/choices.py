@@ -77,7 +77,7 @@ class Choices(Widget, can_focus=True):
     CHOICES: ClassVar[tuple[Choice, ...]] = ()
 
     cursor: reactive[int] = reactive(-1)
-    """Index of the marked choice; -1 for none."""
+    """Index of the marked choice, -1 for none."""
 
     def __init__(self, clock: Clock, *, id: str) -> None:
         super().__init__(id=id)
@@ -106,7 +106,7 @@ class Choices(Widget, can_focus=True):
     # -- picking ---------------------------------------------------------------------------------------------
 
     def pick(self, number: int) -> None:
-        """Mark the choice with this index and post `Picked`; post `TooEarly` if it is too soon."""
+        """Mark the choice with this index and post `Picked`, or `TooEarly` if it is too soon."""
         # A key typed a moment before these choices appeared was meant for something else.
         if not self.ready:
             self.post_message(self.TooEarly())
@@ -116,7 +116,7 @@ class Choices(Widget, can_focus=True):
 
     @property
     def chosen(self) -> str | None:
-        """Id of the marked choice; None if none is."""
+        """Id of the marked choice, or None if none is."""
         return self.CHOICES[self.cursor].id if self.cursor >= 0 else None
 
     def key(self, number: int) -> str:

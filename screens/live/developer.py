@@ -121,7 +121,7 @@ class DeveloperPane(ReportsErrors, GivingColumn):
             self._gate.display = False
 
     def _give_keys(self) -> None:
-        """Focus the gate if an action waits; else post `FocusReleased`."""
+        """Focus the gate if an action waits, else post `FocusReleased`."""
         if self._gate.proposed is not None:
             self._gate.focus_choices()
         else:

@@ -309,7 +309,7 @@ class GatePanel(Card):
 
 
 def _amended_action(action: Action, value: str) -> Action | None:
-    """Return the action with its text or place from the field; None if the field is not a place."""
+    """Return the action with its text or place from the field, or None if the field is not a place."""
     if action.kind in _TEXT_KINDS:
         return msgspec.structs.replace(_bare_action(action), text=value.replace(_LINE_END, "\n"))
     match = _POINT.fullmatch(value)

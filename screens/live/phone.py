@@ -63,7 +63,7 @@ class LivePhone:
                 page.show_frame(frame)
 
     def mark(self, action: Action | None) -> None:
-        """Mark where an action touches; None removes the marks."""
+        """Mark where an action touches, or None removes the marks."""
         if self.mirror is not None:
             marks = marks_of(action)
             self.mirror.mark(marks)

@@ -66,7 +66,7 @@ class AnswerRow(Choices):
 
     @property
     def in_words(self) -> int:
-        """The number of the choice that answers in words, from 0; -1 where a decision is demanded."""
+        """The number of the choice that answers in words, from 0, -1 where a decision is demanded."""
         return next((number for number, choice in enumerate(self.CHOICES) if choice.id == "question"), -1)
 
     def action_send(self) -> None:
@@ -127,13 +127,13 @@ class OpenQuestion(Card):
         self.question: Question | None = None
         self.locale = "en"
         self.played = ""
-        """The name of whom the person plays; the title tells it."""
+        """Name of the persona, for the title."""
         self._person = person
         self._clock = clock
         self._typing = ReplyTyping()
         self._shown_at: str | None = None
         self._shown_before = ""
-        """Time at which an earlier sitting showed the question; empty if none did."""
+        """Time at which an earlier sitting showed the question, empty if none did."""
         self._saved_text = ""
         self._save_timer: Timer | None = None
         self._wordless = self._words_first = False
@@ -218,7 +218,7 @@ class OpenQuestion(Card):
 
     @property
     def unsent(self) -> tuple[Question, str] | None:
-        """The open question and its unsent text; None if neither text nor a saved draft exists."""
+        """The open question and its unsent text, or None if neither text nor a saved draft exists."""
         if self.question is None or not (self._field.text or self._saved_text):
             return None
         return self.question, self._field.text

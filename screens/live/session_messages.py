@@ -30,14 +30,14 @@ class EventCommitted(Message):
 
 @dataclass
 class QuestionChanged(Message):
-    """Message: this question waits for the person; None if none does."""
+    """Message: this question waits for the person, or None if none does."""
 
     question: Question | None
 
 
 @dataclass
 class GatedActionChanged(Message):
-    """Message: this action waits at the gate; None if none does."""
+    """Message: this action waits at the gate, or None if none does."""
 
     proposed: Proposed | None
 
@@ -86,7 +86,7 @@ class SessionListener:
 
     @property
     def proposed_on(self) -> UiTree | None:
-        """Tree on which the newest action was proposed; the newest tree if its screen has none."""
+        """Tree on which the newest action was proposed, or the newest tree if its screen has none."""
         screen = self.session.gate.screen
         return screen.tree if screen is not None and screen.tree.roots else self.tree
 

@@ -73,7 +73,7 @@ def translated(locale: str, key: str, **values: object) -> str:
 
 
 def phrase(tables: Mapping[str, Mapping[str, str]], locale: str, key: str, **values: object) -> str:
-    """Return a sentence from tables by locale; English if the locale has none. `values` are inserted unchanged."""
+    """Return a sentence from tables by locale, English if the locale has none. `values` are inserted unchanged."""
     english = tables["en"]
     words = tables.get(locale) or tables.get(locale.partition("-")[0]) or english
     text = words.get(key, english[key])

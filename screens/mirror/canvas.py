@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Canvas(Widget):
-    """The painted phone with its marks on top; a notice until the first picture."""
+    """The painted phone with its marks on top, or a notice until the first picture."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "Canvas { width: 1fr; height: 1fr; }"

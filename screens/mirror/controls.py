@@ -126,7 +126,7 @@ def _find_in(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float,
 
 
 def _search_boxes(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bounds]:
-    """Return the parts of a control's box beside its texts; the box plus a margin if it has no text and may fill its
+    """Return the parts of a control's box beside its texts, or the box plus a margin if it has no text and may fill its
     box.
     """
     box = control.box
@@ -140,7 +140,7 @@ def _search_boxes(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bound
 
 
 def _blob(mask: Mask, kind: Kind, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
-    """Return the box (left, top, right, bottom) of the outermost blob of such a control's shape; else None."""
+    """Return the box (left, top, right, bottom) of the outermost blob of such a control's shape, else None."""
     for top, bottom in spans_of(any_along(mask, 1), 0):
         if not 26 <= (bottom - top) * scale[1] <= 140:
             continue
@@ -159,7 +159,7 @@ def _blob(mask: Mask, kind: Kind, scale: tuple[float, float]) -> tuple[int, int,
 
 
 def _icon_box(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
-    """Return the box (left, top, right, bottom) of all ink if it has an icon's size; else None."""
+    """Return the box (left, top, right, bottom) of all ink if it has an icon's size, else None."""
     rows, columns = np.flatnonzero(any_along(mask, 1)), np.flatnonzero(any_along(mask, 0))
     if not len(rows) or not len(columns):
         return None
@@ -334,7 +334,7 @@ def icons(root: Node, screen: Bounds) -> Iterator[tuple[Bounds, str]]:
 
 @lru_cache(maxsize=512)
 def sign(desc: str) -> str:
-    """Return the sign for a description; the first letters of its first word if no pattern matches."""
+    """Return the sign for a description, or the first letters of its first word if no pattern matches."""
     desc = desc.strip()
     symbol = next((mark for words, mark in _ICON_SIGNS if words.search(desc)), None)
     return symbol or next(iter(re.findall(r"\w+", desc)), "")[:_LETTERS]

@@ -58,7 +58,7 @@ class Fit(NamedTuple):
         return (y - self.y0) / self.cell_height
 
     def pixel(self, column: int, row: int) -> tuple[int, int] | None:
-        """Return the phone's pixel in the middle of a widget's cell; None outside the phone."""
+        """Return the phone's pixel in the middle of a widget's cell, or None outside the phone."""
         if not (self.left <= column < self.left + self.cols and self.top <= row < self.top + self.rows):
             return None
         return self.nearest(column, row)
@@ -73,7 +73,7 @@ class Fit(NamedTuple):
 
 
 def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: tuple[int, int] = (0, 0)) -> Fit | None:
-    """Return the position of a phone of `size` pixels in `cells` (columns, rows); None if either is empty.
+    """Return the position of a phone of `size` pixels in `cells` (columns, rows), or None if either is empty.
 
     `pan` is the phone's pixel at the top left of an enlarged view. It is clamped to the phone.
     """

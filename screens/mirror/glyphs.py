@@ -144,7 +144,7 @@ def longest_word(line: tuple[Glyph, ...]) -> int:
 
 
 def _break_position(line: tuple[Glyph, ...], start: int, end: int) -> int:
-    """Return the last position up to `end` at which a line that began at `start` may break; `end` if there is none."""
+    """Return the last position up to `end` where a line from `start` on may break, or `end` if there is none."""
     if end == len(line):
         return end
     return next((place for place in range(end, start, -1) if _may_break(line, place)), end)

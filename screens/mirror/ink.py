@@ -260,7 +260,7 @@ def _is_plausible(likeness: float, width: float, em: float, cells: int, sure: bo
 
 
 def _writing_colour(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape, small: bool) -> int | None:
-    """Return the colour of the writing; None if it is not writing but a picture (too full, or of many colours).
+    """Return the colour of the writing, or None if it is not writing but a picture (too full, or of many colours).
 
     The colour is the mean of the pixels furthest from the paper, since thin strokes are blends of the two.
     """

@@ -104,7 +104,7 @@ class LiveWords:
             self._show_text(frame, text)
 
     def _next_due(self) -> Frame | None:
-        """Wait until a reading is due and return the newest picture; None when closed."""
+        """Wait until a reading is due and return the newest picture, or None when closed."""
         with self._change:
             while not self._closed:
                 if self._newest is not None and self._is_due(self._newest):
@@ -164,7 +164,7 @@ def _scale(frame: Frame) -> tuple[float, float]:
 
 
 def _still_valid(frame: Frame, newest: Frame, text: ReadText) -> ReadText | None:
-    """Return the lines whose pixels in the newest frame are as they were when read; None if the size changed."""
+    """Return the lines whose pixels in the newest frame are as they were when read, or None if the size changed."""
     import numpy as np
 
     if (frame.size, frame.space) != (newest.size, newest.space):

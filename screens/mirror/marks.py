@@ -63,7 +63,7 @@ class _Pen:
         self.cells, self.fit, self.codes = cells, fit, codes
 
     def cell(self, at: Point) -> Point:
-        """Return the column and row of a pixel from the phone's corner; outside the grid if the pixel is."""
+        """Return the column and row of a pixel from the phone's corner, outside the grid if the pixel is."""
         return int(self.fit.column(at[0]) // 1), int(self.fit.row(at[1]) // 1)
 
     def sees(self, at: Point) -> bool:

@@ -94,11 +94,11 @@ class Mirror(Touchscreen):
     pan: reactive[Point] = reactive((0, 0), repaint=False)
     """The phone's pixel at the top left of an enlarged view."""
     remark: reactive[str] = reactive("", repaint=False)
-    """Remark about a still picture on the lower border; empty for none."""
+    """Remark about a still picture on the lower border, empty for none."""
     fps: reactive[int] = reactive(30, repaint=False)
     """Maximum number of pictures painted in a second."""
     age: reactive[float | None] = reactive(None, repaint=False)
-    """Seconds since the shown live picture was taken; None for a still and before the first picture."""
+    """Seconds since the shown live picture was taken, or None for a still and before the first picture."""
     spoiled_by = ""
     """Reason why the phone shows no app, in place of the age: asleep, locked, folded, secured."""
 
@@ -136,7 +136,7 @@ class Mirror(Touchscreen):
         self._shape: Point = _UPRIGHT
         """Size of a phone for which the width is computed."""
         self._screen: tuple[int, int] | None = None
-        """Columns and rows of the screen for which `set_width_for` set the width; None if another widget sets it."""
+        """Columns and rows of the screen for which `set_width_for` set the width, None if another widget sets it."""
         self._marks: tuple[PhoneMark, ...] = ()
         self._finger: tuple[PhoneMark, ...] = ()
         self._drawn_at: deque[float] = deque(maxlen=128)
@@ -164,7 +164,7 @@ class Mirror(Touchscreen):
                 self._words_read = is_from_ocr(frame.tree)
             if self._posted is None or not _same_shot(shot, self._posted):
                 self._posted = shot
-                self._newest.put(shot=shot)
+                self._newest.request(shot=shot)
 
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Show a stored picture (PNG or JPEG bytes).
@@ -173,7 +173,7 @@ class Mirror(Touchscreen):
         """
         self._taken = self._posted = None
         self._damaged = self._words_read = False
-        self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
+        self._newest.request(shot=MirrorShot(None, size, tree, stored=image))
 
     def show_instead(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Show a stored picture, unless something was shown already. A live picture that arrives meanwhile wins."""
@@ -209,7 +209,7 @@ class Mirror(Touchscreen):
 
     @property
     def age_text(self) -> str:
-        """Age of the picture in words; empty for a still."""
+        """Age of the picture in words, empty for a still."""
         if self.age is None:
             return "the last picture" if self._at_rest and self._taken is not None else ""
         if self.age < _FRESH:
@@ -351,7 +351,7 @@ class Mirror(Touchscreen):
         # A headless app's console says nothing about the colours of a terminal.
         few = not self.app.is_headless and self.app.console.color_system not in (None, "truecolor")
         colours = 256 if few else 1 << 24
-        self._newest.put(view=MirrorView((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
+        self._newest.request(view=MirrorView((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
 
     def _update_age(self) -> None:
         """Update the age from the clock."""
@@ -482,7 +482,7 @@ class FramePainter:
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def put(self, *, shot: MirrorShot | None = None, view: MirrorView | None = None) -> None:
+    def request(self, *, shot: MirrorShot | None = None, view: MirrorView | None = None) -> None:
         """Request another shot or view, from any thread. Never blocks on painting."""
         with self._change:
             if self._closed:
@@ -528,7 +528,7 @@ class FramePainter:
                 self._ready()
 
     def _next_job(self, began: float) -> tuple[int, MirrorShot, MirrorView] | None:
-        """Return the newest request once it is due; None if closed."""
+        """Return the newest request once it is due, or None if closed."""
         with self._change:
             last_number = self.painted[0] if self.painted is not None else 0
             while not self._closed and self.asked == last_number:

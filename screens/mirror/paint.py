@@ -87,7 +87,7 @@ def pixels_of(cells: Cells) -> Grid:
 
 
 def changed_rows(old: Cells | None, new: Cells) -> list[int]:
-    """Return the sorted numbers of rows that differ; all rows if the shape differs."""
+    """Return the sorted numbers of rows that differ, all rows if the shape differs."""
     if old is None or old.shape != new.shape:
         return list(range(new.shape[0]))
     differs = ((old.codes != new.codes) | (old.fg != new.fg) | (old.bg != new.bg)).any(axis=1)

@@ -156,7 +156,7 @@ class Painter:
         return self._stored[1]._replace(tree=shot.tree)
 
     def _inspect(self, shot: MirrorShot, view: MirrorView, where: Fit) -> _Seen | None:
-        """Return picture without text, texts, and protected areas; None if unchanged."""
+        """Return picture without text, texts, and protected areas, or None if unchanged."""
         size = _phone_size(shot)
         if shot.pixels is None:
             words = boxed_texts(shot.tree, size) if shot.tree is not None else [_notice(size, where)]

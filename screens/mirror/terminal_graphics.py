@@ -40,9 +40,9 @@ class GraphicsSupport(NamedTuple):
     name: str = ""
     """Name and version that the terminal reports."""
     cell: tuple[int, int] = (0, 0)
-    """Pixels of a cell, across and down; zeros if not reported."""
+    """Pixels of a cell, across and down, zeros if not reported."""
     registers: int = 0
-    """Maximum colours of a sixel picture; 0 if not reported."""
+    """Maximum colours of a sixel picture, 0 if not reported."""
 
     @property
     def iterm2(self) -> bool:
@@ -176,7 +176,7 @@ def read_answer(answer: bytes) -> GraphicsSupport:
 
 
 def _cell_of_window() -> tuple[int, int] | None:
-    """Return the pixels of a cell from the kernel's window size; None if it has none."""
+    """Return the pixels of a cell from the kernel's window size, or None if it has none."""
     import fcntl
     import termios
 

@@ -126,7 +126,7 @@ class Touchscreen(Widget, can_focus=True):
         return event.screen_offset - self.corner
 
     def _pixel_of(self, event: events.MouseEvent) -> Point | None:
-        """Return the phone's pixel under a mouse event; None outside, without a picture, or if not interactive."""
+        """Return the phone's pixel under a mouse event, or None outside, without a picture, or if not interactive."""
         fit = self.fit
         return fit.pixel(*self._cell_of(event)) if fit is not None and self.interactive else None
 

@@ -213,7 +213,7 @@ class PlayScreen(RoomScreen[None]):
         self._clock = clock or Clock()
         self._attendance = Attendance(self._clock)
         self._page_title = ""
-        """Title of the current page; empty beside the questions."""
+        """Title of the current page, empty beside the questions."""
         self._wrong_item: QuizItem | None = None
         self._due_item: QuizItem | None = None
         """The quiz question that was due when the page was shown."""
@@ -222,7 +222,7 @@ class PlayScreen(RoomScreen[None]):
         self._read_persona = ""
         """Id of the persona whose card was read in this sitting."""
         self._reread = ""
-        """Page that is read again: `card` or `consent`; empty if none."""
+        """Page that is read again: `card` or `consent`, empty if none."""
         self.sheet = SheetPane(self._clock, self._attendance.pace, PlayItems(), beside=False)
 
     def compose(self) -> ComposeResult:
@@ -288,7 +288,7 @@ class PlayScreen(RoomScreen[None]):
 
     @property
     def where(self) -> str:
-        """The participant's position in a few words; empty if no study is open."""
+        """The participant's position in a few words, empty if no study is open."""
         if self.part is None or self.position is None:
             return ""
         return position_words(self.part, self.part.where())
@@ -485,7 +485,7 @@ class PlayScreen(RoomScreen[None]):
                 self._read_persona = ""  # below the mark: the card is read again
 
     def _quiz_item(self, part: Participation, here: PlayPosition) -> QuizItem | None:
-        """Return the quiz question that is due; None at another position, or if none is left."""
+        """Return the quiz question that is due, or None at another position, or if none is left."""
         if here.stage not in ("card", "quiz") or here.play.persona is None:
             return None
         return next(iter(part.quiz_state(here.play.persona).waiting), None)

@@ -79,7 +79,7 @@ class RatersComputation:
         self.study, self.newest = study, None
         self._run_in_thread(partial(self._compute_numbers, self.serial, study))
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Poll for newer rows."""
         if self.study is not None and self.newest is not None and not self._polling:
             self._polling = True
@@ -139,7 +139,7 @@ class RatersScreen(RoomScreen[None]):
         self.reading = RatersComputation(self, store)
         self.counting = False
         self._wanted_rater = ""
-        """Code of the rater to show once the numbers are computed; empty for none."""
+        """Code of the rater to show once the numbers are computed, empty for none."""
         self.newer = ""
         """Words about what arrived since the numbers were computed."""
 
@@ -205,7 +205,7 @@ class RatersScreen(RoomScreen[None]):
 
     def _poll(self) -> None:
         if self.is_current and not self.counting:
-            self.reading.look()
+            self.reading.poll()
 
     @on(RatersComputation.Counted)
     def _show_counted(self, message: RatersComputation.Counted) -> None:

@@ -49,7 +49,7 @@ class ActionDesk(Card):
 
     @dataclass
     class TargetChanged(Message):
-        """Message: the held action, to mark its target on the phone; None if none is held."""
+        """Message: the held action, to mark its target on the phone, or None if none is held."""
 
         action: Action | None
 
@@ -502,7 +502,7 @@ def key_hint(state: RecordState, *, nodes: str, other: str) -> str:
 
 
 def _variant_hint(action: Action | None, key: str) -> str:
-    """Return the key's hint for the next variant of the same touch; empty if there is none."""
+    """Return the key's hint for the next variant of the same touch, empty if there is none."""
     other = next_variant(action) if action is not None else None
     if other is None:
         return ""

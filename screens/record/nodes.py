@@ -103,7 +103,7 @@ class NodePicker(Vertical):
 
     @dataclass
     class NodeHighlighted(Message):
-        """Message: the node under the cursor; None if there is none."""
+        """Message: the node under the cursor, or None if there is none."""
 
         node: Node | None
 

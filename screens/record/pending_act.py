@@ -34,7 +34,7 @@ def masked(action: Action, tree: UiTree) -> Action:
 
 
 def default_scroll(tree: UiTree) -> Action:
-    """Return a scroll further down in the largest scrollable node; else in the middle of the screen."""
+    """Return a scroll further down in the largest scrollable node, else in the middle of the screen."""
     lists = [node for node in tree.nodes() if node.scrollable]
     box = max((node.bounds for node in lists), key=lambda bounds: bounds.area, default=screen_box(tree))
     return Action("scroll", at=box.center, direction="down")
@@ -46,7 +46,7 @@ def default_wait() -> Action:
 
 
 def next_variant(action: Action) -> Action | None:
-    """Return the next variant of a touch; None if there is only one.
+    """Return the next variant of a touch, or None if there is only one.
 
     Variants are a double or long tap, another direction of a scroll, a longer wait.
     """

@@ -289,7 +289,7 @@ class RecordScreen(RoomScreen[None]):
         self._desk.list_nodes()
 
     def action_next_pane(self) -> None:
-        """Go from the phone, after typing there, to the instruction; else to the next pane."""
+        """Go from the phone, after typing there, to the instruction, else to the next pane."""
         if not (self.focused is self._mirror and self._desk.focus_line()):
             self.focus_next()
 
@@ -313,7 +313,7 @@ class RecordScreen(RoomScreen[None]):
             app.open_home()
 
     def action_back(self) -> None:
-        """Close what was opened last; else leave the phone for its keys; else go Home with the recording open."""
+        """Close what was opened last, else leave the phone for its keys, else go Home with the recording open."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self._desk.back():

@@ -65,10 +65,10 @@ class StillPhone(Vertical):
         self._columns_beside = beside or {}
         self._pictures = pictures
         self.picture: TerminalPicture | None = None
-        """The picture itself, drawn by the terminal's graphics; None if it has none."""
+        """The picture itself, drawn by the terminal's graphics, or None if it has none."""
         self._wants_picture = True
         self._picture_hidden = self._was_enlarged = False
-        """True while the enlarged phone replaces the picture itself; True if it was enlarged before the last zoom."""
+        """True while the enlarged phone replaces the picture, or if it was enlarged before the last zoom."""
         self._last: tuple[PlaceView, bool] | None = None
         self._extra_marks: tuple[PhoneMark, ...] = ()
         self._marks: tuple[PhoneMark, ...] = ()
@@ -87,7 +87,7 @@ class StillPhone(Vertical):
         self._unread: set[str] = set()
         """Pictures (by sha256) that could not be read."""
         self.words: ReadText | None = None
-        """Words read from the current picture; None before that, and if the phone gave a tree."""
+        """Words read from the current picture, or None before that, and if the phone gave a tree."""
         self.read_ahead: Callable[[int], PlaceView | None] | None = None
         """Return the place of a number, whose picture is read ahead. Called on a thread."""
 
@@ -240,7 +240,7 @@ class StillPhone(Vertical):
         self._was_enlarged = self.mirror.enlarged
 
     def _marked_middle(self) -> Point | None:
-        """Return the middle of the last mark on the screen; None if there is none."""
+        """Return the middle of the last mark on the screen, or None if there is none."""
         marked = next((mark for mark in reversed(self._marks) if mark.at is not None), None)
         return None if marked is None else _mark_center(marked)
 

@@ -116,7 +116,7 @@ class RunPlayer(ReportsErrors, Horizontal):
         self.stage = stage
         self.head: RunHead | None = None
         self.view: PlaceView | None = None
-        """The place shown; None until one is read."""
+        """The place shown, or None until one is read."""
         self.whole = False
         """True if every step is listed."""
         self.after = False
@@ -125,7 +125,7 @@ class RunPlayer(ReportsErrors, Horizontal):
         self._steps_page = steps_page
         self._projector = RunReader(self)
         self._target_place: int | None = None
-        """Place to go to once it is listed; None if none."""
+        """Place to go to once it is listed, or None if none."""
         stage.read_ahead = self._view_at
 
     # -- opening ---------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ class RunPlayer(ReportsErrors, Horizontal):
 
     @property
     def reel(self) -> RecordedRun | None:
-        """Reader of the open run; None without one."""
+        """Reader of the open run, or None without one."""
         return None if self.has_class("-none") else self._projector.run_file
 
     @property
@@ -253,7 +253,7 @@ class RunPlayer(ReportsErrors, Horizontal):
 
     @property
     def step(self) -> Step | None:
-        """The step shown; None at the end, at an open question, and without a run."""
+        """The step shown, or None at the end, at an open question, and without a run."""
         event = self.view.event if self.view is not None else None
         return event if isinstance(event, Step) else None
 
@@ -272,7 +272,7 @@ class RunPlayer(ReportsErrors, Horizontal):
 
     @property
     def link(self) -> str:
-        """The place shown in the form of evidence, ID@STEP; empty without a run."""
+        """The place shown in the form of evidence, ID@STEP, empty without a run."""
         return f"{self.run}@{self.view.number + 1}" if self.run is not None and self.view is not None else ""
 
     # -- scrubbing -------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class RunReader:
         self._busy = False
         self._waiting: tuple[int, bool] | None = None
         self.run_file: RecordedRun | None = None
-        """The open run; None if none."""
+        """The open run, or None if none."""
 
     def open(self, reel: RecordedRun | None) -> None:
         """Read another run from its beginning. None opens no run."""

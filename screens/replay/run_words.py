@@ -43,7 +43,7 @@ class RunWords:
         self._run = ""
         self._failed: set[str] = set()
         self._stop: threading.Event | None = None
-        """Event that stops the current reading; None if none."""
+        """Event that stops the current reading, or None if none."""
 
     def open(self, run: str) -> None:
         """Switch to another run and stop reading the previous one."""
@@ -72,7 +72,7 @@ class RunWords:
 
     @property
     def state(self) -> str:
-        """Number of unread screens and the key that reads them; empty if there are none or reading is off."""
+        """Number of unread screens and the key that reads them, empty if there are none or reading is off."""
         many = len(self.unread_pictures)
         if not lab_of(self._owner).reads_words:
             return ""

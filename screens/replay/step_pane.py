@@ -334,7 +334,7 @@ def _duration_words(words: str, earlier: str | None, later: str | None) -> str:
 
 
 def _actor_words(actor: Actor | None, joint: str) -> str:
-    """Return the actor's name after `joint`; empty if unknown or blinded."""
+    """Return the actor's name after `joint`, empty if unknown or blinded."""
     return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
 
 

@@ -32,7 +32,7 @@ were read from its picture alone.
         super().__init__(id=id, classes="pane")
         self.rows: list[RecordedPlace] = []
         self.needle = ""
-        """Search text with its case folded, whose matches are marked; empty for none."""
+        """Search text with its case folded, whose matches are marked, empty for none."""
         self.read: dict[str, str] = {}
         """Search texts of pictures (by sha256) without words of the phone."""
         self.evidence_steps: frozenset[int] = frozenset()
@@ -70,12 +70,12 @@ were read from its picture alone.
         )
 
     def next_marked(self, mark: str, by: int = 1) -> int | None:
-        """Return the nearest line after (or before) the cursor with a mark; None if there is none."""
+        """Return the nearest line after (or before) the cursor with a mark, or None if there is none."""
         indices = range(self.cursor + 1, self.count) if by > 0 else range(self.cursor - 1, -1, -1)
         return next((i for i in indices if mark in self.rows[i].marks), None)
 
     def next_holding(self, needle: str, by: int = 1, *, here: bool = False) -> int | None:
-        """Return the nearest match of `needle` from the cursor on, wrapping around; None if there is none."""
+        """Return the nearest match of `needle` from the cursor on, wrapping around, or None if there is none."""
         start = self.cursor + (0 if here else by)
         for i in range(self.count):
             index = (start + i * by) % self.count
@@ -84,7 +84,7 @@ were read from its picture alone.
         return None
 
     def match_words(self, needle: str) -> str:
-        """Return the number of steps that match, and the end if it does, in words; empty if nothing matches."""
+        """Return the number of steps that match, and the end if it does, in words, empty if nothing matches."""
         steps = sum(row.kind != "end" and self._matches(row, needle) for row in self.rows)
         ends = any(row.kind == "end" and self._matches(row, needle) for row in self.rows)
         return " and ".join([count(steps, "step")] * bool(steps) + ["the end"] * ends)

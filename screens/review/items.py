@@ -86,7 +86,7 @@ until two have, neither sees what the other said.
 
     @property
     def step(self) -> int | None:
-        """The step under the cursor, from 0; None for the whole demonstration."""
+        """The step under the cursor, from 0, or None for the whole demonstration."""
         return self.cursor - 1 if self.cursor > 0 else None
 
     @property

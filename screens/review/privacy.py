@@ -307,7 +307,7 @@ class PrivacyScreen(DemoRoom):
         self.show_list()
 
     def action_back(self) -> None:
-        """Cancel the redaction after its first press; else go back as in every room."""
+        """Cancel the redaction after its first press, else go back as in every room."""
         if self.confirmed_once:
             self._update_plan()
         elif not self.busy or self.run_id is None:

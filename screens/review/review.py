@@ -238,7 +238,7 @@ class ReviewScreen(DemoRoom):
             self.action_next()
 
     def action_back(self) -> None:
-        """Leave the mode that chooses a place; else go back as in every room."""
+        """Leave the mode that chooses a place, else go back as in every room."""
         if self.choosing_place:
             self.action_point()
         else:

@@ -56,7 +56,7 @@ class RunsReader:
         self._owner = owner
         self._store = store
         self._stamp: Stamp | None = None
-        """Stamp of the rows that were read last; None before."""
+        """Stamp of the rows that were read last, or None before."""
         self._serial = 0
         self.costing = False
         """True while costs are being read."""

@@ -344,7 +344,7 @@ class RunsScreen(RoomScreen[None]):
 
     @property
     def _targets(self) -> list[str]:
-        """Ids of the selected runs; else of the run under the cursor. Raises `LabError` without either."""
+        """Ids of the selected runs, else of the run under the cursor. Raises `LabError` without either."""
         run = self.table.run
         runs = self._selection or ([run.run.id] if run is not None else [])
         if not runs:
@@ -413,7 +413,7 @@ class RunsScreen(RoomScreen[None]):
         self.table.focus()
 
     def action_new_study(self) -> None:
-        """Make a study of the selected runs; else of those that the filter finds; else of all listed ones."""
+        """Make a study of the selected runs, else of those that the filter finds, else of all listed ones."""
         from screens.runs.study_form import StudyForm
 
         selected, fits = self._selection, self.sought.fits

@@ -214,7 +214,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         self.order = Order()
         self.costs = costs
         self.marked: str | None = None
-        """Id of the run to compare with another; None if none is marked."""
+        """Id of the run to compare with another, or None if none is marked."""
         self.selection: set[str] = set()
         """Ids of the runs to archive or tag together."""
 
@@ -224,17 +224,17 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     @property
     def current(self) -> RunTableLine | None:
-        """The line under the cursor; None if the table is empty."""
+        """The line under the cursor, or None if the table is empty."""
         return self.arranged.lines[self.cursor] if self.arranged.lines else None
 
     @property
     def run(self) -> RunEntry | None:
-        """The run under the cursor; None on a group."""
+        """The run under the cursor, or None on a group."""
         return self.current.entry if self.current is not None else None
 
     @property
     def cut_name(self) -> str:
-        """Full name of the line under the cursor if its row cuts it; else empty."""
+        """Full name of the line under the cursor if its row cuts it, else empty."""
         line, by = self.current, self.order.group
         if line is None or (line.entry is not None and by == "task"):
             return ""

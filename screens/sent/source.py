@@ -24,10 +24,10 @@ class Album(Protocol):
     def count(self) -> int: ...
 
     def read(self, place: int) -> SentProposal | None:
-        """Return the request at an index; None if there was none, as at a run's end."""
+        """Return the request at an index, or None if there was none, as at a run's end."""
 
     def picture(self, sha256: str) -> bytes | None:
-        """Return the bytes of a picture; None if the file lacks it."""
+        """Return the bytes of a picture, or None if the file lacks it."""
 
 
 class StoredAlbum:
@@ -69,7 +69,7 @@ class LiveAlbum:
 
     @property
     def spent(self) -> Spent | None:
-        """Tokens and cost of all requests; None if no model was asked."""
+        """Tokens and cost of all requests, or None if no model was asked."""
         return spent_by(proposal.proposed for proposal in self._sent if proposal.number >= self.first)
 
     def count(self) -> int:

@@ -111,7 +111,7 @@ class ProgressScreen(RoomScreen[None]):
         self.store = store
         self.study: Study | None = None
         self.progress: StudyProgress | None = None
-        """The progress shown; None before the first reading."""
+        """The progress shown, or None before the first reading."""
         self.people = RaterProgressTable("progress-people")
         self.questions = QuestionTable("progress-questions")
         self.reading = ProgressComputation(self, store)

@@ -67,7 +67,7 @@ class ChoiceList(LineList):
         return {field.name: self.choice(field).value + self.typed(field).strip() for field in self.fields}
 
     def missing_need(self, field: ChoiceField) -> str:
-        """Return what the choice of a field needs and lacks, as a predicate: `needs a playbook ...`; else empty."""
+        """Return what the choice of a field needs and lacks, as a predicate: `needs a playbook ...`, else empty."""
         choice = self.choice(field)
         if choice.needs:
             return f"needs {choice.needs}"
@@ -150,7 +150,7 @@ class ChoiceForm(ModalScreen[Result | None]):
         self.say()
 
     def say(self, wrong: str = "") -> None:
-        """Write an error below the fields; else what the choice needs, and the keys."""
+        """Write an error below the fields, else what the choice needs, and the keys."""
         line = self.query_one("#form-says", Static)
         line.set_class(bool(wrong), "-wrong")
         needs = self.fields.missing_need(self.fields.field)

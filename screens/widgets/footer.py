@@ -138,7 +138,7 @@ class Footer(Widget, can_focus=False):
             yield Segment(f"{verb.binding.description} ", (hover_style if hovered else word_style) + faded)
 
     def verb_at(self, x: int) -> FooterVerb | None:
-        """Return the verb in this column; None if there is none."""
+        """Return the verb in this column, or None if there is none."""
         for verb in self.verbs:
             if 0 <= x < verb.width:
                 return verb

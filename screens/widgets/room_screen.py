@@ -26,7 +26,7 @@ class RoomScreen(ReportsErrors, Screen[ScreenResultType]):
     """
 
     _last_layout: CompositorMap | None = None
-    """Positions of all widgets after the last layout; None before the first."""
+    """Positions of all widgets after the last layout, or None before the first."""
 
     def _update_focus_styles(self, focused: Widget | None = None, blurred: Widget | None = None) -> None:
         """Restyle the panes that hold or held the focus. Textual has no public hook here."""

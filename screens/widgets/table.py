@@ -55,7 +55,7 @@ class RowList(LineList, Generic[Row]):
 
     @property
     def current(self) -> Row | None:
-        """The row under the cursor; None if the list is empty."""
+        """The row under the cursor, or None if the list is empty."""
         return self.rows[min(self.cursor, self.count - 1)] if self.rows else None
 
     def set_rows(self, rows: Iterable[Row], key: Callable[[Row], object] | None = None) -> None:

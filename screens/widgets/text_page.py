@@ -127,7 +127,7 @@ gives this pane the whole screen.
 
     @property
     def rest_words(self) -> str:
-        """Number of lines out of sight, and the keys that show them; empty if the parent shows it."""
+        """Number of lines out of sight, and the keys that show them, empty if the parent shows it."""
         if not self.can_focus:
             return ""
         down, up = (keys_of(self, f"page.page_{way}")[0] for way in ("down", "up"))
@@ -184,7 +184,7 @@ class ScrollableNotice(TextPage):
 
 
 def rest_words(below: tuple[str, int], above: tuple[str, int]) -> str:
-    """Format how many lines are out of sight in each direction, with the key that shows them; empty if none."""
+    """Format how many lines are out of sight in each direction, with the key that shows them, empty if none."""
     parts = [f"{below[0]} ↓ {below[1]} more"] if below[1] else []
     return " · ".join([*parts, *([f"{above[0]} ↑ {above[1]}"] if above[1] else [])])
 

@@ -42,7 +42,7 @@ class TypeAhead(App[None]):
         super().__init__()
         self._queued: deque[events.Event] = deque()
         self._key_timeout: asyncio.TimerHandle | None = None
-        """Timer that abandons the key under way; None if no key is under way."""
+        """Timer that abandons the key under way, or None if no key is under way."""
         self._hop = 0
         """Number of the current hop. Callbacks of earlier hops are ignored."""
 

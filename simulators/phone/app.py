@@ -47,7 +47,7 @@ class AppContext:
         self.phone["toast"] = text
 
     def focus(self, field: str | None) -> None:
-        """Move the cursor into a field of this screen; None removes it."""
+        """Move the cursor into a field of this screen, or None removes it."""
         nav.focus(self.phone, field)
 
     def notify(self, title: str, text: str, screen: str, args: State | None = None, heads_up: bool = True) -> None:
@@ -58,7 +58,7 @@ class AppContext:
         notes.append(entry | {"time": self.phone["clock"], "heads_up": heads_up})
 
     def read(self, path: Sequence[str | int]) -> Any:
-        """Return the value at a path below the app's own state; None if the path does not exist."""
+        """Return the value at a path below the app's own state, or None if the path does not exist."""
         value: Any = self.own
         for key in path:
             try:

@@ -69,7 +69,7 @@ def _face(path: str, size: int) -> FreeTypeFont:
 
 @lru_cache(maxsize=8192)
 def font_of(ch: str) -> str | None:
-    """Return the font that has `ch`: "" for Pillow's own, else a path; None if no font has it."""
+    """Return the font that has `ch`: "" for Pillow's own, else a path, or None if no font has it."""
     if " " <= ch <= "~":
         return ""
     if unicodedata.category(ch) in ("Cc", "Cs"):

@@ -77,7 +77,7 @@ _CLASSES = {
 
 
 def node_of(view: View) -> dict[str, object] | None:
-    """Return the uiautomator attributes of a view; None if it only serves the layout."""
+    """Return the uiautomator attributes of a view, or None if it only serves the layout."""
     name = type(view).__name__
     text = getattr(view, "text", "")
     worth = view.id or view.desc or view.on or view.long or text or view.checkable or name in ("Field", "ListView")

@@ -90,7 +90,7 @@ def two_digits(text: object) -> str:
 
 
 def time_of(hour: object, minute: object) -> str | None:
-    """Return a time as HH:MM; None if hour and minute are not a valid time."""
+    """Return a time as HH:MM, or None if hour and minute are not a valid time."""
     parts = two_digits(hour), two_digits(minute)
     if not all(parts) or int(parts[0]) > 23 or int(parts[1]) > 59:
         return None

@@ -24,7 +24,7 @@ class SizedCache(Generic[Kept]):
         return self._size
 
     def get(self, key: Hashable) -> Kept | None:
-        """Return the value of a key; None if it is not cached."""
+        """Return the value of a key, or None if it is not cached."""
         with self._lock:
             value = self._kept.get(key)
             if value is not None:

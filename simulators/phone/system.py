@@ -128,7 +128,7 @@ def shade(state: State, apps: Mapping[str, App], env: Env) -> Window:
 
 
 def heads_up(state: State, apps: Mapping[str, App], env: Env) -> Window | None:
-    """Return the window of a notification that just arrived, on top of the screen; None if there is none to show."""
+    """Return the window of a notification that just arrived, on top of the screen, or None if there is none to show."""
     coming = [entry for entry in state["notifications"] if entry.get("heads_up")]
     if not coming or state["shade"] or state["apps"]["settings"]["do_not_disturb"]:
         return None

@@ -173,7 +173,7 @@ def demonstrations(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> list[Meas
 
 
 def why_not_comparable(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> str:
-    """Return why a run is in no number that needs a demonstration; empty if it is in them."""
+    """Return why a run is in no number that needs a demonstration, empty if it is in them."""
     if case.gold:
         return IS_DEMONSTRATION
     return "" if demonstrations(case, golds) else NOT_DEMONSTRATED

@@ -250,7 +250,7 @@ def _sim1(
 
 
 def _why_not_comparable(one: RaterGuess) -> str:
-    """Return why a guess cannot be compared with the intent; empty if it can."""
+    """Return why a guess cannot be compared with the intent, empty if it can."""
     if not one.intent:
         return _NO_INTENT
     return _TOO_LONG if max(len(one.text), len(one.intent)) > LONGEST else ""
@@ -343,7 +343,7 @@ class Verdicts(NamedTuple):
     of: Mapping[Texts, str]
 
     def right(self, intent: str, guess: str) -> bool | None:
-        """Return True if a guess is right; None if it was not judged or cannot be judged."""
+        """Return True if a guess is right, or None if it was not judged or cannot be judged."""
         verdict = self.of.get((_join_lines(intent), _join_lines(guess)))
         return {"same": True, "not_same": False}.get(verdict or "")
 

@@ -16,18 +16,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from functools import partial
 
 from annotators.papers.fingertip.other_users import OtherUsers
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, mean_similarity, similarity
 from annotators.papers.fingertip.tracks import MOST, Execution, Guess, executions_of, guesses_of, sequence_of
-from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
+from annotators.papers.metrics import LeftOut, LeftOutTally, MetricContext, Number, mean_number
 from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
 
 PAPER = "fingertip"
-Out = tuple[tuple[str, int], ...]
+_number = partial(mean_number, PAPER)
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
@@ -41,17 +41,17 @@ def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterabl
     out = tally.counts
     if not guesses:
         for metric in ("Sim1", "Levenshtein", "SR1"):
-            yield _number(metric, "score", [], out, "no run guesses an intent that is known")
+            yield _number(metric, "score", [], out=out, why="no run guesses an intent that is known")
         return
     suggestions = tally.filter(guesses, _why_not_comparable)
     alike = [similarity(guess.text, guess.intent) for guess in suggestions]
     why = "no guess has a text"
     yield from _sim1(suggestions, alike, context, tally.counts)
-    yield _number("Levenshtein", "score", alike, tally.counts, why)
+    yield _number("Levenshtein", "score", alike, out=tally.counts, why=why)
     verdict_tally = LeftOutTally()
     right = verdict_tally.filter(guesses, lambda guess: "not judged" if guess.right is None else "")
     values = [float((guess.right or 0.0) >= 0.5) for guess in right]
-    yield _number("SR1", "share", values, out + verdict_tally.counts, "nobody has judged a guess")
+    yield _number("SR1", "share", values, out=out + verdict_tally.counts, why="nobody has judged a guess")
     yield from _cost([guess.case for guess in guesses], "suggestion", out)
 
 
@@ -61,18 +61,20 @@ def _why_not_comparable(guess: Guess) -> str:
     return "too long to compare" if max(len(guess.text), len(guess.intent)) > LONGEST else ""
 
 
-def _sim1(guesses: Sequence[Guess], alike: Sequence[float], context: MetricContext, out: Out) -> Iterable[Number]:
+def _sim1(guesses: Sequence[Guess], alike: Sequence[float], context: MetricContext, out: LeftOut) -> Iterable[Number]:
     embed, name = context.terms.embed, context.terms.embedder
     if embed is None:
         why = "no embedding model was named; its Levenshtein half is told alone"
-        yield _number("Sim1", "score", [], out, why)
+        yield _number("Sim1", "score", [], out=out, why=why)
         return
     texts = [text for guess in guesses for text in (guess.text, guess.intent)]
     vectors = embed(texts) if texts else []
     near = [cosine(vectors[i], vectors[i + 1]) for i in range(0, len(texts), 2)]
     both = [(one + other) / 2 for one, other in zip(near, alike, strict=True)]
-    yield _number("Sim1", "score", both, out, "no guess has a text", f"embeddings: {name}" if name else "")
-    yield _number("Cosine", "score", near, out, "no guess has a text", f"embeddings: {name}" if name else "")
+    yield _number("Sim1", "score", both, out=out, why="no guess has a text", note=f"embeddings: {name}" if name else "")
+    yield _number(
+        "Cosine", "score", near, out=out, why="no guess has a text", note=f"embeddings: {name}" if name else ""
+    )
 
 
 def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[Number]:
@@ -81,13 +83,13 @@ def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable
     out = tally.counts
     if not runs:
         for metric in ("SR2", "Sim2", "Step Ratio"):
-            yield _number(metric, "ratio", [], out, "no run of a task that a person has demonstrated")
+            yield _number(metric, "ratio", [], out=out, why="no run of a task that a person has demonstrated")
         return
     judged_runs = tally.filter(runs, lambda run: "not judged" if run.done is None else "")
     values = [float(run.done is True) for run in judged_runs]
     beyond = sum(run.done is False and run.steps > MOST * run.golden for run in judged_runs)
     note = f"{beyond} failed by taking more than {MOST:g} times the golden steps" if beyond else ""
-    yield _number("SR2", "share", values, tally.counts, "nobody has judged a run", note)
+    yield _number("SR2", "share", values, out=tally.counts, why="nobody has judged a run", note=note)
     yield from _likeness(runs, context, out)
     step_ratios = [run.steps / run.golden for run in judged_runs if run.done]
     left_out = (
@@ -95,11 +97,11 @@ def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable
         if len(step_ratios) < len(judged_runs)
         else tally.counts
     )
-    yield _number("Step Ratio", "ratio", step_ratios, left_out, "no run succeeded")
+    yield _number("Step Ratio", "ratio", step_ratios, out=left_out, why="no run succeeded")
     yield from _cost([run.case for run in runs], "execution", out)
 
 
-def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> Iterable[Number]:
+def _likeness(runs: Sequence[Execution], context: MetricContext, out: LeftOut) -> Iterable[Number]:
     """Yield Sim2, and its two halves over the same runs."""
     tally = LeftOutTally()
     others = OtherUsers(context)
@@ -118,12 +120,12 @@ def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> It
     pairs = tally.filter(halves, lambda half: "" if half[1] else "sharing nothing with the other user")
     left_out = out + tally.counts
     why = "; ".join(reason for reason, _ in tally.counts)
-    yield _number("Sim2", "ratio", [near / far for near, far in pairs], left_out, why)
-    yield _number("S_I", "score", [near for near, _ in pairs], left_out, why)
-    yield _number("S_II", "score", [far for _, far in pairs], left_out, why)
+    yield _number("Sim2", "ratio", [near / far for near, far in pairs], out=left_out, why=why)
+    yield _number("S_I", "score", [near for near, _ in pairs], out=left_out, why=why)
+    yield _number("S_II", "score", [far for _, far in pairs], out=left_out, why=why)
 
 
-def _cost(cases: Sequence[MeasuredRun], part: str, out: Out) -> Iterable[Number]:
+def _cost(cases: Sequence[MeasuredRun], part: str, out: LeftOut) -> Iterable[Number]:
     """Yield the average time and tokens of one query: of one step with known usage."""
     # Arrays of doubles, because there is one value for each step of all runs.
     times, tokens = array("d"), array("d")
@@ -132,23 +134,8 @@ def _cost(cases: Sequence[MeasuredRun], part: str, out: Out) -> Iterable[Number]
             times.append(usage.seconds)
         if usage is not None and (usage.prompt_tokens is not None or usage.completion_tokens is not None):
             tokens.append((usage.prompt_tokens or 0) + (usage.completion_tokens or 0))
-    yield _number("Time", "seconds", times, out, "no step tells its time", of="queries", part=part)
-    yield _number("Token", "count", tokens, out, "no step tells its tokens", of="queries", part=part)
-
-
-def _number(
-    metric: str,
-    unit: Literal["share", "count", "ratio", "seconds", "score"],
-    values: Sequence[float],
-    out: Out,
-    why: str,
-    note: str = "",
-    of: str = "runs",
-    part: str = "",
-) -> Number:
-    """Return the mean of values, or an undefined number with the reason `why`."""
-    reason = "" if values else why
-    return Number(PAPER, metric, mean(values), unit, len(values), of, part, "", out, reason, note)
+    yield _number("Time", "seconds", times, out=out, why="no step tells its time", of="queries", part=part)
+    yield _number("Token", "count", tokens, out=out, why="no step tells its tokens", of="queries", part=part)
 
 
 DEFINITIONS: Mapping[str, str] = {

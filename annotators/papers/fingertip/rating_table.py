@@ -205,7 +205,7 @@ def _within_episodes(study_data: StudyData, sequences: Sequence[RatedSequence]) 
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Return Spearman's rho by mid-ranks; None for fewer than three pairs, or if one side is constant."""
+    """Return Spearman's rho by mid-ranks, or None for fewer than three pairs, or if one side is constant."""
     if len(pairs) < _LEAST_PAIRS:
         return None
     rows = [AnswerRow(RatedItem(str(n), ""), "one", pair) for n, pair in enumerate(pairs)]
@@ -221,7 +221,7 @@ def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
 
 
 def _win_table(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
-    """Return how often a model is rated above the others of an episode, with ties as half; empty for a single model."""
+    """Return how often a model is rated above the others of an episode, with ties as half, empty for a single model."""
     wins: dict[str, list[UnitValue]] = {}
     for episode, all_of in _episodes(sequences).items():
         for one in all_of:

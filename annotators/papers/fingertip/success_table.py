@@ -28,7 +28,7 @@ OUTCOME = "outcome"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Return the table for FingerTip's runs, or for a study with a limit of golden steps; else nothing."""
+    """Return the table for FingerTip's runs, or for a study with a limit of golden steps, else nothing."""
     cases = cases_of(study_data)
     ruled_units = {unit.id for unit in asked_units(study_data) if any(one.field == OUTCOME for one in unit.mechanical)}
     if not ruled_units and not any(

@@ -80,7 +80,7 @@ def guesses_of(
 
 
 def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> str:
-    """Return the user's true intent; empty if unknown."""
+    """Return the user's true intent, empty if unknown."""
     intent = next(
         (
             one.task.instruction
@@ -93,7 +93,7 @@ def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> s
 
 
 def guess_in(case: MeasuredRun) -> str:
-    """Return the first proposal, else the final answer; empty if there is neither."""
+    """Return the first proposal, else the final answer, empty if there is neither."""
     proposal = next(
         (step.question.text for step in case.steps if step.question and step.question.kind == "propose"), ""
     )
@@ -131,7 +131,7 @@ def _reached_goal(case: MeasuredRun, golden: int) -> bool | None:
 
 
 def mark_or_verdict(case: MeasuredRun, name: str) -> float | None:
-    """Return a settled mark of that name, else the source's verdict; None if there is neither."""
+    """Return a settled mark of that name, else the source's verdict, or None if there is neither."""
     mark = case.marks.get(name)
     # A mark that people were asked about and could not settle must not fall back to the source's verdict.
     if mark is not None or name in case.unsettled:

@@ -132,7 +132,7 @@ def _agreement(study_data: StudyData) -> Table:
 
 
 def _secondary_grid(study_data: StudyData) -> Grid | None:
-    """Return how often each secondary reason accompanies each primary one, over all coders; None if there are none."""
+    """Return how often each secondary reason accompanies each primary one over all coders, or None without any."""
     second = {(one.unit, one.rater): one.value for one in answers_in(study_data, SECONDARY) if one.value is not None}
     if not second:
         return None

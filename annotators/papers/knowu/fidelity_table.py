@@ -86,7 +86,7 @@ class UnitReply(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Return the section on simulator fidelity; empty if there is no model beside people."""
+    """Return the section on simulator fidelity, empty if there is no model beside people."""
     people = _runs(study_data, "human")
     rows = [*_shadow_rows(study_data, people), *_played_rows(study_data)]
     if not rows:
@@ -158,7 +158,7 @@ def _pairs(
 
 
 def _shadow_reply(one: ShadowAnswer | None) -> tuple[ModelReply | None, str]:
-    """Return a shadow's reply; None with a reason if there is none."""
+    """Return a shadow's reply, or None with a reason if there is none."""
     if one is None:
         return None, NOT_ASKED
     if one.missing is not None:

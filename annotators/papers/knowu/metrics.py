@@ -19,24 +19,33 @@ over the tasks that need interaction, divided by their number plus that of the o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 from annotators.papers.knowu.policy import Policy, paper_policy, script_policy, share
 from annotators.papers.knowu.runs import SOURCE, KnowuRun, runs_of
 from annotators.papers.knowu.tasks import Split
-from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
+from annotators.papers.metrics import (
+    LeftOut,
+    LeftOutTally,
+    MetricContext,
+    MetricUnit,
+    Number,
+    add_reason,
+    mean,
+    mean_number,
+)
 from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
 
-Unit = Literal["share", "count", "ratio", "score"]
-Out = tuple[tuple[str, int], ...]
 
 PAPER = "knowu"
 SPLITS: tuple[Split, ...] = ("general", "personalized", "proactive")
 DIFFICULTIES = ("easy", "hard")
 NO_SPLIT = "of a task without a split"
 NO_RESULT = "no result"
+_number = partial(mean_number, PAPER, why=NO_RESULT)
 _GENERAL_METRICS = ("SR", "AveSteps", "AveQueries", "Efficiency")
 _SPLIT_METRICS: dict[str, tuple[str, ...]] = {
     "general": (),
@@ -69,11 +78,11 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     ]
 
 
-def _general_numbers(part: str, runs: Sequence[KnowuRun], out: Out) -> Iterable[Number]:
+def _general_numbers(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[Number]:
     """Yield the numbers of any split: success, steps, queries, efficiency."""
     yield from _success_rate(part, runs, out)
     with_score = [run for run in runs if run.score is not None]
-    missing = _add_reason(out, NO_RESULT, len(runs) - len(with_score))
+    missing = add_reason(out, NO_RESULT, len(runs) - len(with_score))
     acts = mean([run.acts for run in runs])
     yield _number("AveSteps", "count", [run.acts for run in runs], part, "paper", out)
     yield _number("AveSteps", "count", [run.steps for run in with_score], part, "script", missing)
@@ -84,7 +93,7 @@ def _general_numbers(part: str, runs: Sequence[KnowuRun], out: Out) -> Iterable[
     yield Number(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
 
 
-def _split_numbers(split: Split, runs: Sequence[KnowuRun], out: Out, context: MetricContext) -> Iterable[Number]:
+def _split_numbers(split: Split, runs: Sequence[KnowuRun], out: LeftOut, context: MetricContext) -> Iterable[Number]:
     if not runs:
         for metric in (*_GENERAL_METRICS, *_SPLIT_METRICS[split]):
             yield _undefined_number(metric, split, out, f"no run of {split} tasks")
@@ -98,7 +107,7 @@ def _split_numbers(split: Split, runs: Sequence[KnowuRun], out: Out, context: Me
         yield from _restraint(runs, context, out)
     for difficulty in DIFFICULTIES:
         some = [run for run in runs if run.difficulty == difficulty]
-        unknown = _add_reason(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
+        unknown = add_reason(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
         part = f"{split}, {difficulty}"
         if some:
             yield from _success_rate(part, some, unknown)
@@ -115,7 +124,7 @@ def _interaction_efficiency(run: KnowuRun) -> float:
     return (run.score or 0.0) / max(run.queries, 1)
 
 
-def _success_rate(part: str, runs: Sequence[KnowuRun], out: Out) -> Iterable[Number]:
+def _success_rate(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[Number]:
     """Yield SR. If people were asked about a run's success, their answer replaces its score."""
     # SR follows people's answer. All other numbers keep the score.
     judged_runs = [run._replace(score=run.success) for run in runs]
@@ -124,10 +133,10 @@ def _success_rate(part: str, runs: Sequence[KnowuRun], out: Out) -> Iterable[Num
 
 def _score_means(
     metric: str,
-    unit: Unit,
+    unit: MetricUnit,
     part: str,
     runs: Sequence[KnowuRun],
-    out: Out,
+    out: LeftOut,
     value: Callable[[KnowuRun], float],
     versions: Sequence[Literal["paper", "script"]] = ("paper", "script"),
 ) -> Iterable[Number]:
@@ -137,7 +146,7 @@ def _score_means(
         scored_runs = (
             [run for run in runs if run.score is not None or _fails_without(run)] if version == "paper" else with_score
         )
-        left_out = _add_reason(out, NO_RESULT, len(runs) - len(scored_runs))
+        left_out = add_reason(out, NO_RESULT, len(runs) - len(scored_runs))
         # These failed without a result and count as 0.
         zero = len(scored_runs) - len(with_score)
         changed = sum(run.score != run.case.score for run in with_score) if metric in ("Score", "IE") else 0
@@ -151,8 +160,7 @@ def _score_means(
             part,
             version,
             left_out,
-            NO_RESULT,
-            note,
+            note=note,
         )
 
 
@@ -163,7 +171,7 @@ def _fails_without(run: KnowuRun) -> bool:
     return run.case.source is not None and run.case.source.format == SOURCE
 
 
-def _restraint(runs: Sequence[KnowuRun], context: MetricContext, out: Out) -> Iterable[Number]:
+def _restraint(runs: Sequence[KnowuRun], context: MetricContext, out: LeftOut) -> Iterable[Number]:
     """Yield Act, Silent and Stop over their own groups of proactive runs."""
     with_score = [run for run in runs if run.score is not None]
     papers = [paper_policy(run, context.terms) for run in runs]
@@ -171,9 +179,9 @@ def _restraint(runs: Sequence[KnowuRun], context: MetricContext, out: Out) -> It
     for metric, group in (("Act", "need"), ("Silent", "noneed"), ("Stop", "reject")):
         for version, policies, missing in (("paper", papers, 0), ("script", scripts, len(runs) - len(with_score))):
             values = share(policies, group)  # type: ignore[arg-type]
-            left_out = _add_reason(_add_ungrouped(out, policies), NO_RESULT, missing)
+            left_out = add_reason(_add_ungrouped(out, policies), NO_RESULT, missing)
             why = _GROUP_REASONS[group] if policies else NO_RESULT
-            yield _number(metric, "share", values, "proactive", version, left_out, why)  # type: ignore[arg-type]
+            yield _number(metric, "share", values, "proactive", version, left_out, why=why)  # type: ignore[arg-type]
 
 
 _GROUP_REASONS = {
@@ -183,7 +191,7 @@ _GROUP_REASONS = {
 }
 
 
-def _add_ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
+def _add_ungrouped(out: LeftOut, policies: Sequence[Policy]) -> LeftOut:
     tally = LeftOutTally()
     for policy in policies:
         if policy.group is None:
@@ -191,28 +199,28 @@ def _add_ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
     return out + tally.counts
 
 
-def _roles(runs: Sequence[KnowuRun], out: Out) -> Iterable[Number]:
+def _roles(runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[Number]:
     """Yield the average score of each role over its personalized and proactive tasks."""
     role_runs = [run for run in runs if run.split in ("personalized", "proactive")]
     nameless = sum(not run.role for run in role_runs)
-    left_out = _add_reason(
-        _add_reason(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless
+    left_out = add_reason(
+        add_reason(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless
     )
     for role in sorted({run.role for run in role_runs if run.role}):
         own = [run for run in role_runs if run.role == role]
         scored_runs = [run for run in own if run.score is not None or _fails_without(run)]
         any_score = any(run.score is not None for run in own)
         values = [_score(run) for run in scored_runs] if any_score else []
-        counts = _add_reason(left_out, NO_RESULT, len(own) - len(scored_runs))
-        yield _number("Score", "score", values, f"role {role}", "", counts, NO_RESULT)
+        counts = add_reason(left_out, NO_RESULT, len(own) - len(scored_runs))
+        yield _number("Score", "score", values, f"role {role}", "", counts)
 
 
-def _hybrid(runs: Sequence[KnowuRun], out: Out) -> Number:
+def _hybrid(runs: Sequence[KnowuRun], out: LeftOut) -> Number:
     tally = LeftOutTally()
     hybrid_runs = tally.filter(runs, lambda run: run.hybrid.why)
     values = [run.hybrid.value or 0.0 for run in hybrid_runs]
     why = "no run has a lambda and the scores that it weighs"
-    return _number("Hybrid score", "score", values, "", "paper", out + tally.counts, why)
+    return _number("Hybrid score", "score", values, "", "paper", out + tally.counts, why=why)
 
 
 def _mobileworld(runs: Sequence[KnowuRun]) -> Iterable[Number]:
@@ -231,7 +239,7 @@ def _mobileworld(runs: Sequence[KnowuRun]) -> Iterable[Number]:
         some = own.filter([run for run in runs if _needs_interaction(run) is needs], _why_unfinished)
         why = "" if some else "no such task has a result"
         yield _number(
-            "SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.counts, why
+            "SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.counts, why=why
         )
     # Runs that asked without need enlarge UIQ's denominator.
     needless = sum(run.queries > 0 for run in rest)
@@ -255,27 +263,8 @@ def _needs_interaction(run: KnowuRun) -> bool:
     return "AskUser" in run.case.task.id
 
 
-def _add_reason(out: Out, reason: str, count: int) -> Out:
-    return (*out, (reason, count)) if count else out
-
-
-def _undefined_number(metric: str, part: str, out: Out, why: str) -> Number:
+def _undefined_number(metric: str, part: str, out: LeftOut, why: str) -> Number:
     return Number(PAPER, metric, None, "share", 0, "runs", part, left_out=out, undefined=why)
-
-
-def _number(
-    metric: str,
-    unit: Unit,
-    values: Sequence[float],
-    part: str,
-    version: Literal["", "paper", "script"],
-    out: Out,
-    why: str = NO_RESULT,
-    note: str = "",
-) -> Number:
-    """Return the mean of the values of runs, or an undefined number with the reason `why`."""
-    reason = "" if values else why
-    return Number(PAPER, metric, mean(values), unit, len(values), "runs", part, version, out, reason, note)
 
 
 _GROUPS = (

@@ -81,7 +81,7 @@ def script_policy(run: KnowuRun, terms: MetricTerms) -> Policy:
 
 
 def warrants_intervention(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
-    """Return True if the task warrants an intervention; None with a reason if unknown.
+    """Return True if the task warrants an intervention, or None with a reason if unknown.
 
     The script treats a role without a profile as one without habits. Here such a run is left out.
     """

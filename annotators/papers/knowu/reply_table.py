@@ -93,7 +93,7 @@ def condition_of(study_data: StudyData, unit: Unit) -> str:
 
 
 def _model(study_data: StudyData, unit: Unit) -> str:
-    """Return the model that was the user of a unit's run; empty if the run is not in the file."""
+    """Return the model that was the user of a unit's run, empty if the run is not in the file."""
     case = study_data.case(unit.runs[0]) if unit.runs else None
     return case.user.id if case is not None and case.user is not None else ""
 

@@ -128,7 +128,7 @@ def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
 
 
 def weight_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
-    """Return the task's lambda: its trait, else its field, else the common one; None if unknown."""
+    """Return the task's lambda: its trait, else its field, else the common one, or None if unknown."""
     weight = _as_float(case.task.traits.get("lambda"))
     weight = case.task.rule_weight if weight is None else weight
     return terms.rule_weight if weight is None else weight
@@ -147,7 +147,7 @@ def is_programmatic(case: MeasuredRun, terms: MetricTerms) -> bool:
 
 
 def rule_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
-    """Return S_rule: the verdict `rule`, else the run's own score if rules were checked; None if neither exists.
+    """Return S_rule: the verdict `rule`, else the run's own score if rules were checked, or None if neither exists.
 
     It is 0 or 1 if rules alone decide, and a share of the rules only if a judge's score is combined with it (3.3).
     """
@@ -164,7 +164,7 @@ def _mark_or_verdict(case: MeasuredRun, name: str) -> float | None:
 
 
 def _as_float(value: object) -> float | None:
-    """Return a number, also from text; None for anything else."""
+    """Return a number, also from text, or None for anything else."""
     try:
         return float(value) if isinstance(value, str | int | float) else None
     except (ValueError, OverflowError):

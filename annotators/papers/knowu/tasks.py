@@ -72,7 +72,7 @@ def split_of(name: str) -> Split:
 
 
 def difficulty_of(name: str) -> str:
-    """Return `easy` or `hard` by the tags of a task's class; empty if it is not one of KnowU-Bench's."""
+    """Return `easy` or `hard` by the tags of a task's class, empty if it is not one of KnowU-Bench's."""
     if name in _PERSONALIZED_EASY or name in _PROACTIVE_EASY or name.removesuffix(_GENERAL) in _GENERAL_EASY:
         return "easy"
     is_hard = name in _PERSONALIZED_HARD or name in HABITS or name.endswith(_GENERAL)

@@ -296,7 +296,7 @@ NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
 
 
 def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
-    """Return the tables of the quiz, of replies by condition, and of answers after tasks; empty if there are none."""
+    """Return the tables of the quiz, of replies by condition, and of answers after tasks, empty if there are none."""
     candidates = (_quiz(study_data), _replies(by), _clocks(study_data, by), _questionnaire_table(study_data))
     tables = [table for table in candidates if table.rows]
     return [Section("How they answered", tables=tuple(tables))] if tables else []
@@ -341,7 +341,7 @@ def _quiz(study_data: StudyData) -> Table:
 
 
 def _first_try_results(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """Return the first try at each question of the passed round (True if right); empty if no round was passed."""
+    """Return the first try at each question of the passed round (True if right), empty if no round was passed."""
     passed_round = next((one.get("round") for one in tries if one.get("passed")), None)
     return [
         bool(one.get("right"))

@@ -34,7 +34,7 @@ class JudgedAttempt(NamedTuple):
         return len(self.case.steps)
 
     def table_number(self, column: str) -> float | None:
-        """Return a numeric column of the session's table; None if it is missing or not a finite number."""
+        """Return a numeric column of the session's table, or None if it is missing or not a finite number."""
         verdict = self.case.verdict(TABLE)
         value = verdict.extra.get(column) if verdict else None
         try:
@@ -73,7 +73,7 @@ class Chain(NamedTuple):
         return self.case.task.shortest
 
     def first_success(self, most: int) -> int | None:
-        """Return the number of the first success among the first `most` attempts; None if there is none."""
+        """Return the number of the first success among the first `most` attempts, or None if there is none."""
         return next((number for number in sorted(self.tries) if number <= most and self.tries[number].done), None)
 
 
@@ -96,7 +96,7 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
 
 
 def memory_of(case: MeasuredRun) -> str:
-    """Return `yes` if a run's task needs memory, else `no`; empty if unknown.
+    """Return `yes` if a run's task needs memory, else `no`, empty if unknown.
 
     It is the task's trait, else, for our own tasks, the existence of units.
     """
@@ -126,7 +126,7 @@ def apps_of(case: MeasuredRun) -> int:
 
 
 def tokens_of(case: MeasuredRun) -> int | None:
-    """Return the tokens sent and answered in a run; None if neither is known."""
+    """Return the tokens sent and answered in a run, or None if neither is known."""
     usage = case.usage
     if usage is None or (usage.prompt_tokens is None and usage.completion_tokens is None):
         return None

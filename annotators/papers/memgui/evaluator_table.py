@@ -105,7 +105,7 @@ def _experts(study_data: StudyData, people: Ratings) -> Table:
 
 
 def _impossible(study_data: StudyData) -> tuple[str, ...]:
-    """Return experts' reasons for calling tasks impossible; empty if there are none."""
+    """Return experts' reasons for calling tasks impossible, empty if there are none."""
     reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     if not reason_counts:
         return ()
@@ -241,7 +241,7 @@ def _configuration(study_data: StudyData, judge: int) -> str:
 
 
 def _models(config: str) -> str:
-    """Return method and models of a configuration written by `hitlab judge`; empty for any other."""
+    """Return method and models of a configuration written by `hitlab judge`, empty for any other."""
     try:
         configuration = msgspec.json.decode(config, type=_Configured)
     except msgspec.MsgspecError:
@@ -275,7 +275,7 @@ _SOURCE = "MemGUI-Bench 4.2, A.7.1"
 
 
 def stage_table(study_data: StudyData, field: str) -> Table | None:
-    """Return a row for each evaluator and stage; None if no evaluator was run by `hitlab judge`."""
+    """Return a row for each evaluator and stage, or None if no evaluator was run by `hitlab judge`."""
     rows: list[tuple[Cell, ...]] = []
     clusters = {unit.id: unit.clustered for unit in asked_units(study_data)}
     for judge in study_data.judges:

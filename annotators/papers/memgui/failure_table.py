@@ -89,7 +89,7 @@ def _shares(study_data: StudyData, modes: SettledModes, execution_count: int | N
 
 
 def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple[int | None, str]:
-    """Return the number of runs from which the failures come; None with a reason if unknown.
+    """Return the number of runs from which the failures come, or None with a reason if unknown.
 
     It comes from a study of success beside this one, else from the agents' runs in the file, if all of their failures
     are in the study.

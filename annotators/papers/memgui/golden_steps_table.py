@@ -42,7 +42,7 @@ class GoldenWay(NamedTuple):
 
     @property
     def changed(self) -> bool | None:
-        """True if the second expert changed the first one's answer; None if one of them has not answered.
+        """True if the second expert changed the first one's answer, or None if one of them has not answered.
 
         A missing number of steps does not count as a change.
         """
@@ -54,7 +54,7 @@ class GoldenWay(NamedTuple):
 
     @property
     def final(self) -> float | None:
-        """The number of golden steps: adjudicated, else shared by two experts, else the third's; None if undecided."""
+        """Number of golden steps: adjudicated, else shared by two experts, else the third's, or None if undecided."""
         if self.settled is not None:
             return self.settled
         steps = [word.steps for word in (self.first, self.second, self.third) if word is not None and word.steps]
@@ -156,7 +156,7 @@ def _steps(word: ExpertWord | None) -> float | None:
 
 
 def _picture(ways: Sequence[GoldenWay]) -> tuple[Scatter, ...]:
-    """Return a scatter of the two experts' counts, one point per task; empty if fewer than two tasks have both."""
+    """Return a scatter of the two experts' counts, one point per task, empty if fewer than two tasks have both."""
     points = tuple(
         Point(first, second, way.unit.id)
         for way in ways

@@ -17,18 +17,30 @@ $0.03 per thousand tokens) are reported under these names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import fsum
 from statistics import fmean
-from typing import Literal
 
 from msgspec.structs import replace
 
 from annotators.papers.memgui.attempts import DIFFICULTIES, Chain, JudgedAttempt, apps_of, chains_of, difficulty_of
 from annotators.papers.memgui.irr import has_analysis, percentage
-from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, mean
+from annotators.papers.metrics import (
+    LeftOut,
+    LeftOutTally,
+    MetricContext,
+    MetricTerms,
+    Number,
+    add_reason,
+    mean,
+    mean_number,
+)
 from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
+
+PAPER = "memgui"
+_number = partial(mean_number, PAPER, of="tasks")
 
 _FOR_UNDEFINED = "0 stands for undefined"
 _ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
@@ -59,7 +71,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     return _note_limits(numbers, context.terms)
 
 
-def attempt_numbers(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
+def attempt_numbers(part: str, chains: Sequence[Chain], again: Sequence[int], out: LeftOut) -> Iterable[Number]:
     """Yield SR, IRR, and success within k attempts for each k that occurs."""
     yield from _success(part, chains, out)
     yield from _retention(part, chains, out)
@@ -67,14 +79,12 @@ def attempt_numbers(part: str, chains: Sequence[Chain], again: Sequence[int], ou
         yield from _pass_at_k(part, chains, k, out)
 
 
-def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+def _success(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
     tally = LeftOutTally()
     judged_chains = tally.filter(chains, _why_unjudged)
     values = [float(chain.tries[1].done is True) for chain in judged_chains]
-    yield mean_number("SR", "share", values, part, "paper", out + tally.counts, "no first attempt is judged")
-    yield mean_number(
-        "SR", "share", [float(chain.first_success(1) is not None) for chain in chains], part, "script", out
-    )
+    yield _number("SR", "share", values, part, "paper", out + tally.counts, "no first attempt is judged")
+    yield _number("SR", "share", [float(chain.first_success(1) is not None) for chain in chains], part, "script", out)
 
 
 def _why_unjudged(chain: Chain) -> str:
@@ -83,7 +93,7 @@ def _why_unjudged(chain: Chain) -> str:
     return "not judged" if chain.first.done is None else ""
 
 
-def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+def _retention(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
     """Yield IRR over memory tasks.
 
     Failed tasks without a rating count as the mean of rated failures, because successes, which count 1, are never
@@ -106,7 +116,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     retention = [(chain.tries[1].over_budget, percentage(chain.tries[1].case)) for chain in memory_chains]
     came = any(share is not None for _, share in retention)
     shares = [0.0 if beyond else share or 0.0 for beyond, share in retention] if came else []
-    yield mean_number(
+    yield _number(
         "IRR", "share", shares, part, "script", left_out, "no rate came with the runs" if memory_chains else why
     )
     if not part:
@@ -114,7 +124,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
         above = [share for share in shares if share]
         left_out = add_reason(left_out, "with a rate of 0 or none", len(memory_chains) - len(above))
         why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if memory_chains else why
-        yield mean_number("IRR above 0", "share", above, part, "script", left_out, why)
+        yield _number("IRR above 0", "share", above, part, "script", left_out, why)
 
 
 def _unrated_note(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
@@ -134,7 +144,7 @@ def _why_no_memory(chain: Chain) -> str:
     return "" if is_known else "not known to need memory or not"
 
 
-def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: LeftOut) -> Iterable[Number]:
     """Yield pass@k. A task that failed in fewer than k attempts counts as failed, and a note gives their number."""
     tally = LeftOutTally()
     judged_chains = tally.filter(chains, lambda chain: _why_undecided(chain, k))
@@ -143,13 +153,13 @@ def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable
         chain.first_success(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged_chains
     )
     note = f"{short} failed in fewer attempts" if short else ""
-    yield mean_number(f"pass@{k}", "share", values, part, "paper", out + tally.counts, "no attempt is judged", note)
+    yield _number(f"pass@{k}", "share", values, part, "paper", out + tally.counts, "no attempt is judged", note)
     values = [float(chain.first_success(k) is not None) for chain in chains]
-    yield mean_number(f"pass@{k}", "share", values, part, "script", out)
+    yield _number(f"pass@{k}", "share", values, part, "script", out)
 
 
 def _why_undecided(chain: Chain, k: int) -> str:
-    """Return why success within k attempts is unknown: an attempt is not judged or not in the file; empty if known."""
+    """Return why success within k attempts is unknown: an attempt is not judged or not in the file, empty if known."""
     if chain.first_success(k) is not None:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
@@ -163,7 +173,7 @@ def _lacks_attempt(chain: Chain) -> bool:
     return max(chain.tries) > len(chain.tries)
 
 
-def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+def _ratio(chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
     """Yield MTPR by the paper, and by the script, for which every task without memory is standard."""
     tally = LeftOutTally()
     counted_chains = tally.filter(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
@@ -186,7 +196,7 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
 
 
 def _why_no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
-    """Return why there is no ratio of success rates; empty if there is one."""
+    """Return why there is no ratio of success rates, empty if there is one."""
     if not memory:
         return "no memory task is judged"
     if not standard:
@@ -194,7 +204,7 @@ def _why_no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
     return "" if any(standard) else "no standard task succeeded"
 
 
-def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
+def recovery(chains: Sequence[Chain], most: int, out: LeftOut) -> Iterable[Number]:
     """Yield FRR over k = `most` attempts.
 
     Recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth).
@@ -218,7 +228,7 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
 
 
 def _why_unweighed(chain: Chain, most: int) -> str:
-    """Return why the attempt of a task's recovery is unknown; empty if known."""
+    """Return why the attempt of a task's recovery is unknown, empty if known."""
     before = chain.first_success(most) or most + 1
     later = {i: one for i, one in chain.tries.items() if 1 < i < before}
     if any(one.done is None for one in later.values()):
@@ -325,7 +335,7 @@ TABLE_MOST = 50
 """Divisor of steps in the table's `step_ratio`, for an agent that did not end by itself."""
 
 
-def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+def economy(chains: Sequence[Chain], k: int, out: LeftOut) -> Iterable[Number]:
     """Yield the numbers over the first k attempts of each task. `part` is empty for k = 1."""
     part = "" if k == 1 else f"pass@{k}"
     tries = [one for chain in chains for attempt, one in chain.tries.items() if attempt <= k]
@@ -335,7 +345,7 @@ def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
     yield from _table(tries, part, out)
 
 
-def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterable[Number]:
+def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: LeftOut) -> Iterable[Number]:
     """Yield steps / golden steps of tasks that succeeded: of the successful attempt (script: of the first one)."""
     tally = LeftOutTally()
     passed_chains = tally.filter(chains, lambda chain: "" if chain.first_success(k) is not None else "without success")
@@ -343,47 +353,45 @@ def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterabl
     why = "no task succeeded" if not passed_chains else "no golden steps are known"
     left_out = out + tally.counts
     paper = [chain.tries[chain.first_success(k) or 1].steps / (chain.golden or 1) for chain in with_golden]
-    yield mean_number("Step Ratio", "ratio", paper, part, "paper", left_out, why)
+    yield _number("Step Ratio", "ratio", paper, part, "paper", left_out, why)
     script = [(chain.first.script_steps if chain.first else 0.0) / (chain.golden or 1) for chain in with_golden]
-    yield mean_number("Step Ratio", "ratio", script, part, "script", left_out, why)
+    yield _number("Step Ratio", "ratio", script, part, "script", left_out, why)
 
 
-def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+def _time(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[Number]:
     """Yield seconds per step, also without the time of waiting if there was a person to wait for."""
     tally = LeftOutTally()
     timed_tries = tally.filter(
         tries, lambda one: "no steps" if not one.steps else "" if one.case.seconds else "no times"
     )
     values = [(one.case.seconds or 0.0) / one.steps for one in timed_tries]
-    yield mean_number(
-        "Time/Step", "seconds", values, part, "paper", out + tally.counts, "no run has times", of="attempts"
-    )
+    yield _number("Time/Step", "seconds", values, part, "paper", out + tally.counts, "no run has times", of="attempts")
     if any(one.case.waited != 0 for one in timed_tries):
         with_waits = tally.filter(
             timed_tries, lambda one: "without the person's times" if one.case.waited is None else ""
         )
         values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in with_waits]
         why = "no run tells how long people were waited for"
-        yield mean_number(_AGENT_TIME, "seconds", values, part, "", out + tally.counts, why, of="attempts")
+        yield _number(_AGENT_TIME, "seconds", values, part, "", out + tally.counts, why, of="attempts")
     stepped_tries, left_out = _attempts_with_steps(tries, out)
     total = sum(one.table_number("total_time") or one.case.seconds or 0.0 for one in stepped_tries)
     yield _pooled_number("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")
 
 
-def _attempts_with_steps(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
+def _attempts_with_steps(tries: Sequence[JudgedAttempt], out: LeftOut) -> tuple[list[JudgedAttempt], LeftOut]:
     """Return the attempts with steps by the script's count, and the exclusions including the others."""
     tally = LeftOutTally()
     stepped_tries = tally.filter(tries, lambda one: "" if one.script_steps > 0 else "no steps")
     return stepped_tries, out + tally.counts
 
 
-def _cost(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+def _cost(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[Number]:
     tally = LeftOutTally()
     priced_tries = tally.filter(
         tries, lambda one: "no steps" if not one.steps else "" if _price(one) is not None else "no price"
     )
     values = [(_price(one) or 0.0) / one.steps for one in priced_tries]
-    yield mean_number(
+    yield _number(
         "Cost/Step", "usd", values, part, "paper", out + tally.counts, "no run's cost is known", of="attempts"
     )
     stepped_tries, left_out = _attempts_with_steps(tries, out)
@@ -408,7 +416,7 @@ def _cost_at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
 
 
 def _pooled_number(
-    metric: str, unit: str, total: float, tries: Sequence[JudgedAttempt], part: str, out: Out, why: str
+    metric: str, unit: str, total: float, tries: Sequence[JudgedAttempt], part: str, out: LeftOut, why: str
 ) -> Number:
     steps = sum(one.script_steps for one in tries)
     value = total / steps if total and steps else None
@@ -416,7 +424,7 @@ def _pooled_number(
     return Number(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, reason)  # type: ignore[arg-type]
 
 
-def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+def _table(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[Number]:
     """Yield the session table's own columns, read from it, or computed by its formulas for a run of that source."""
     tally = LeftOutTally()
     own = tally.filter(
@@ -427,14 +435,12 @@ def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numb
     stepped_tries = steps.filter(own, lambda one: "" if one.steps else "no steps")
     left_out = out + tally.counts + steps.counts
     ratios = [_table_ratio(one) for one in stepped_tries]
-    yield mean_number(
-        "csv step_ratio", "ratio", ratios, part, "script", left_out, why or "no run has steps", of="attempts"
-    )
+    yield _number("csv step_ratio", "ratio", ratios, part, "script", left_out, why or "no run has steps", of="attempts")
     priced_tries = costs.filter(own, lambda one: "" if _table_cost(one) else "no tokens")
     left_out = out + tally.counts + costs.counts
     why = why or "no run's tokens are known"
     token_costs = [_table_cost(one) for one in priced_tries]
-    yield mean_number("csv total_token_cost", "usd", token_costs, part, "script", left_out, why, of="attempts")
+    yield _number("csv total_token_cost", "usd", token_costs, part, "script", left_out, why, of="attempts")
 
 
 def _table_ratio(one: JudgedAttempt) -> float:
@@ -448,29 +454,3 @@ def _table_ratio(one: JudgedAttempt) -> float:
 def _table_cost(one: JudgedAttempt) -> float:
     cost = one.table_number("total_token_cost")
     return _cost_at(one, TABLE_IN, TABLE_OUT) if cost is None else cost
-
-
-PAPER = "memgui"
-Out = tuple[tuple[str, int], ...]
-Unit = Literal["share", "ratio", "seconds", "usd"]
-
-
-def mean_number(
-    metric: str,
-    unit: Unit,
-    values: Sequence[float],
-    part: str,
-    version: Literal["", "paper", "script"],
-    out: Out,
-    why: str = "",
-    note: str = "",
-    of: str = "tasks",
-) -> Number:
-    """Return the mean of values, or an undefined number with the reason `why`."""
-    reason = "" if values else why
-    return Number(PAPER, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
-
-
-def add_reason(out: Out, reason: str, count: int) -> Out:
-    """Return `out` with one more reason, if anything was left out for it."""
-    return (*out, (reason, count)) if count else out

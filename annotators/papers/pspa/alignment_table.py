@@ -244,7 +244,7 @@ def _stability_table(study_data: StudyData, rater: int, at: int) -> Table:
 
 
 def _configuration_words(study_data: StudyData, rater: int) -> str:
-    """Return words on the judge's configurations: one prompt and parameters, or several; empty if unknown."""
+    """Return words on the judge's configurations: one prompt and parameters, or several, empty if unknown."""
     text_by_sha = configurations(study_data, rater)
     if not text_by_sha:
         return ""
@@ -254,11 +254,11 @@ def _configuration_words(study_data: StudyData, rater: int) -> str:
 
 
 def _over_runs(
-    study_data: StudyData, of: Callable[[Ratings], AdditiveStatistic], runs: Ratings, between: str
+    study_data: StudyData, statistic_of: Callable[[Ratings], AdditiveStatistic], runs: Ratings, between: str
 ) -> Agreement:
     if len(runs.raters) < 2:
-        return undefined_number(FIELD, of(runs).name, _ONE_RUN, between=between)
-    return coefficient(study_data, of(runs), runs, between=between, raters=1)
+        return undefined_number(FIELD, statistic_of(runs).name, _ONE_RUN, between=between)
+    return coefficient(study_data, statistic_of(runs), runs, between=between, raters=1)
 
 
 def _with_modal(study_data: StudyData, runs: Ratings, between: str) -> Agreement:
@@ -304,11 +304,11 @@ def sd_of_means(numbers: NumericRatings) -> AdditiveStatistic:
         np.column_stack((np.ones(len(numbers.values)), numbers.values)), numbers.trace, len(numbers.traces)
     )
 
-    def of(sums: Floats) -> Floats:
+    def deviation(sums: Floats) -> Floats:
         means = ratio(sums[..., 1:], sums[..., :1])
         return np.asarray(means.std(axis=-1, ddof=1))
 
-    return AdditiveStatistic(name, sums, of, lambda sums: _NO_APR, None, 0.0, len(numbers.values))
+    return AdditiveStatistic(name, sums, deviation, lambda sums: _NO_APR, None, 0.0, len(numbers.values))
 
 
 def _mean_spread(study_data: StudyData, rater: int, between: str) -> Agreement:
@@ -348,15 +348,15 @@ def rates(study_data: StudyData) -> Section:
 def _rate(study_data: StudyData, name: str, apr: Rates, ppr: Rates, most: Rates | None) -> tuple[Cell, ...]:
     cluster = {unit.id: unit.clustered for unit in study_data.units}
 
-    def over(values: Rates, statistic: str) -> Agreement:
+    def mean_agreement(values: Rates, statistic: str) -> Agreement:
         items = [UnitValue(unit, cluster[unit], value) for unit, value in values.items()]
         return average(study_data, items, "APR", statistic, most=1.0, between=name, raters=1, why=_NO_APR)
 
     apart = {} if most is None else {unit: abs(value - most[unit]) for unit, value in apr.items() if unit in most}
     return (
         name,
-        cells.percent(over(apr, "mean APR")),
-        cells.percent(over(ppr, "mean PPR")),
-        "-" if most is None else cells.percent(over(apart, "mean difference of APR")),
+        cells.percent(mean_agreement(apr, "mean APR")),
+        cells.percent(mean_agreement(ppr, "mean PPR")),
+        "-" if most is None else cells.percent(mean_agreement(apart, "mean difference of APR")),
         cells.count(len(apr), "APR", part=name, statistic="runs"),
     )

@@ -140,7 +140,7 @@ def _row(study_data: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[
 
 
 def _missing_reasons(study_data: StudyData, name: str) -> dict[str, str]:
-    """Return why a judge of that name has no rating of a unit, by unit; empty if it is a metric."""
+    """Return why a judge of that name has no rating of a unit, by unit, empty if it is a metric."""
     judges = [one for one in study_data.judges if study_data.columns.raters[one].shown == name]
     missing = [numbers_of(study_data, FIELD, (judge,)).missing.by_place() for judge in judges]
     return {place.unit: reason for one in missing for place, reason in one.items()}

@@ -67,7 +67,7 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
 
 
 def has_experience(case: MeasuredRun) -> bool | None:
-    """Return True if a run was made with experience; None if unknown."""
+    """Return True if a run was made with experience, or None if unknown."""
     experience = case.task.traits.get("experience", "").strip().casefold()
     if experience in ("with", "without"):
         return experience == "with"

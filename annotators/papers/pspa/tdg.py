@@ -32,7 +32,7 @@ class PathAlignment(NamedTuple):
 
     @property
     def ppr(self) -> float | None:
-        """P-process ratio: the completed share of its flexible ones; None if the path has none."""
+        """P-process ratio: the completed share of its flexible ones, or None if the path has none."""
         flexible = set(self.flexible)
         return len(flexible & set(self.completed)) / len(flexible) if flexible else None
 

@@ -96,13 +96,13 @@ def cached_overview(
 
 def stored_overview(store: Store, study: Study, how: IntervalTerms) -> StudyOverview | None:
     """Return the cached overview, None if there is none or newer rows arrived."""
-    entry = _kept(store, study, how, _BESIDE)
+    entry = _cached_entry(store, study, how, _BESIDE)
     return entry.found if entry is not None and store.agreement.same_since(study, entry.newest) else None
 
 
 def last_overview(store: Store, study: Study, how: IntervalTerms, then: FilePosition) -> StudyOverview | None:
     """Return the cached overview that belongs to `last_agreements` of `then`, None if not cached."""
-    entry = _kept(store, study, how, _BESIDE)
+    entry = _cached_entry(store, study, how, _BESIDE)
     return entry.found if entry is not None and entry.newest == then else None
 
 
@@ -112,13 +112,13 @@ def last_agreements(store: Store, study: Study, how: IntervalTerms) -> tuple[lis
     None if nothing is cached, if somebody withdrew or runs were erased since (erased data must not reappear), or if
     another file replaced the one they were computed from.
     """
-    entry = _kept(store, study, how, _NUMBERS)
+    entry = _cached_entry(store, study, how, _NUMBERS)
     return (entry.found, entry.newest) if entry is not None and store.agreement.continues(entry.newest) else None
 
 
 def _or(store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[T]], compute: Callable[[], T]) -> T:
     newest = store.agreement.position()
-    entry = _kept(store, study, how, kind)
+    entry = _cached_entry(store, study, how, kind)
     if entry is not None and store.agreement.same_since(study, entry.newest):
         if entry.newest != newest:
             # Only rows of other studies arrived: move the entry's position forward, so that the next check is quick.
@@ -129,7 +129,9 @@ def _or(store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumber
     return result
 
 
-def _kept(store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
+def _cached_entry(
+    store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[T]]
+) -> _CachedNumbers[T] | None:
     """Return the entry that this program cached of this study's plan, whatever arrived since."""
     entry = _read(_path(store, study, how, kind), kind)
     return entry if entry is not None and (entry.study, entry.code, entry.how) == (study.sha, code_sha(), how) else None

@@ -326,7 +326,7 @@ class Browser(Trains):
         return Page(ListView([*(rows or [nothing]), Space(60)], id="bookmarks"), bar=app_bar("Bookmarks"))
 
     def weather_answer(self, here: AppContext, query: str) -> View | None:
-        """Return today's weather if a query asks for that of a known city; else None."""
+        """Return today's weather if a query asks for that of a known city, else None."""
         folded_query = query.casefold()
         city = next((c for c in _cities(here) if c.casefold() in folded_query), None)
         if city is None or not any(word in folded_query for word in _WORDS):

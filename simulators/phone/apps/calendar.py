@@ -44,7 +44,7 @@ def _moved_end(draft: State, start: str) -> str:
 
 
 def _draft_error(draft: State) -> str:
-    """Return the error that prevents saving the draft; empty if there is none."""
+    """Return the error that prevents saving the draft, empty if there is none."""
     return "It ends before it begins" if not draft["all_day"] and draft["end"] <= draft["start"] else ""
 
 

@@ -18,7 +18,7 @@ def key(event: State) -> State:
 
 
 def found(here: AppContext, args: State) -> State | None:
-    """Return the event that a screen's arguments name; None if none matches. A title alone selects the first one."""
+    """Return the event that a screen's arguments name, or None if none matches. A title alone selects the first one."""
     criteria = {name: args[name] for name in ("title", "date", "start") if args.get(name)}
     events: list[State] = here.own["events"]
     return next((e for e in events if criteria and all(e[name] == value for name, value in criteria.items())), None)

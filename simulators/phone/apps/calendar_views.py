@@ -30,7 +30,7 @@ def event_card(event: State, here: AppContext, dated: bool = False) -> View:
 
 
 def _event_status(event: State, here: AppContext) -> View | None:
-    """Return an event's status: cancelled, declined, clashing or unanswered; None if there is nothing to report."""
+    """Return an event's status: cancelled, declined, clashing or unanswered, or None if there is nothing to report."""
     if event["cancelled"]:
         return Text("Cancelled", "sub", "error", lines=1, bold=True, id="state")
     if event["answer"] == "declined":
@@ -73,7 +73,7 @@ def event_page(event: State, here: AppContext) -> Page:
 
 
 def _answer_foot(event: State, event_key: State) -> View | None:
-    """Return an invitation's buttons (accept, maybe, decline) with the given answer filled; None for other events."""
+    """Return an invitation's buttons (accept, maybe, decline) with the given answer filled, or None for others."""
     if not event["answer"] or event["cancelled"]:
         return None
     buttons: list[View | None] = []

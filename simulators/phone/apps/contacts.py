@@ -207,7 +207,7 @@ def people(phone: State) -> list[State]:
 
 
 def person_of(phone: State, name: str) -> State | None:
-    """Return the person of that name; None if there is none."""
+    """Return the person of that name, or None if there is none."""
     return next((person for person in people(phone) if person["name"] == name), None)
 
 
@@ -263,7 +263,7 @@ def _words(person: State) -> str:
 
 
 def _draft_error(here: AppContext) -> str:
-    """Return the error that prevents saving the draft; empty if there is none."""
+    """Return the error that prevents saving the draft, empty if there is none."""
     draft = here.own["draft"]
     name = " ".join(str(draft["name"]).split())
     if not name:

@@ -18,7 +18,7 @@ def digits(number: Any) -> str:
 
 
 def named(here: AppContext, number: str) -> str:
-    """Return the name of a number's owner; empty if nobody has it."""
+    """Return the name of a number's owner, empty if nobody has it."""
     number_digits = digits(number)
     people: list[State] = here.phone["apps"]["contacts"]["people"]
     return next((str(p["name"]) for p in people if number_digits and digits(p["number"]) == number_digits), "")
@@ -51,7 +51,7 @@ def end(here: AppContext) -> None:
 
 
 def spoken(here: AppContext) -> int | None:
-    """Return the seconds since the call was answered; None while it rings."""
+    """Return the seconds since the call was answered, or None while it rings."""
     answered_at = here.own["call"].get("answered")
     return round((here.clock - datetime.fromisoformat(answered_at)).total_seconds()) if answered_at else None
 
@@ -72,7 +72,7 @@ def lasted(seconds: int) -> str:
 
 
 def banner(here: AppContext) -> View | None:
-    """Return a bar that leads back to the current call; None if there is none."""
+    """Return a bar that leads back to the current call, or None if there is none."""
     call = here.own["call"]
     if not call:
         return None

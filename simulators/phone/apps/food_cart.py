@@ -63,7 +63,7 @@ class Cart(App):
         cart["items"].append(entry)
 
     def cart_button(self, here: AppContext) -> View | None:
-        """Return the button to the cart; None if it is empty."""
+        """Return the button to the cart, or None if it is empty."""
         items = here.own["cart"]["items"]
         count = sum(int(entry["quantity"]) for entry in items)
         if not count:

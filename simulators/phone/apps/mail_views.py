@@ -77,5 +77,5 @@ def names(addresses: Sequence[str], me: State, people: Sequence[State]) -> str:
 
 
 def mail_of(person: State) -> str:
-    """Return a person's mail address; empty if it is unknown."""
+    """Return a person's mail address, empty if it is unknown."""
     return str(person.get("email") or "")

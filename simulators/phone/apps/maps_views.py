@@ -22,7 +22,7 @@ def place_of(here: AppContext, name: str) -> State | None:
 
 
 def position(here: AppContext) -> State | None:
-    """Return the place where the phone is; None if it is unknown or the location is off."""
+    """Return the place where the phone is, or None if it is unknown or the location is off."""
     return place_of(here, str(here.own["position"])) if here.settings["location"] else None
 
 
@@ -71,7 +71,7 @@ def _corners(spots: list[State]) -> list[tuple[float, float]]:
 
 
 def _place_or_stop(here: AppContext, name: str) -> State | None:
-    """Return the place or bus stop of that name; None if there is none."""
+    """Return the place or bus stop of that name, or None if there is none."""
     stops = (stop for line in here.own["lines"] for stop in line["stops"] if stop["name"] == name)
     return place_of(here, name) or next(stops, None)
 

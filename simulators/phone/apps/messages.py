@@ -39,7 +39,7 @@ def _blocked_foot(name: str) -> View:
 
 
 def _unknown_note(here: AppContext, name: str) -> View | None:
-    """Return a thread's note about an unknown sender; None if it is known or blocked."""
+    """Return a thread's note about an unknown sender, or None if it is known or blocked."""
     if not stranger(here, name) or blocked(here, name):
         return None
     thread = find_thread(here, name)

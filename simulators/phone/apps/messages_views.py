@@ -22,7 +22,7 @@ def find_thread(here: AppContext, name: str) -> State | None:
 
 
 def number_of(here: AppContext, name: str) -> str:
-    """Return a person's number from the phone's address book; empty if it has none."""
+    """Return a person's number from the phone's address book, empty if it has none."""
     return next((str(p["number"]) for p in people(here.phone) if p["name"] == name), "")
 
 

@@ -147,7 +147,7 @@ class Quillbarn(Search, Product, Orders):
         return Page(ListView([*rows, Space(60)], id="paying"), bar=app_bar("Payment", sub="Step 2 of 2"), foot=foot)
 
     def _coupon_answer(self, here: AppContext) -> View | None:
-        """Return the shop's reply to the typed coupon; None if nothing is typed."""
+        """Return the shop's reply to the typed coupon, or None if nothing is typed."""
         if not str(here.own["cart"]["coupon"]).strip():
             return None
         coupon = self.coupon(here)

@@ -154,7 +154,7 @@ def _choice(label: str, selected: bool, on: tuple[str, ...]) -> View:
 
 
 def amount(text: str) -> float | None:
-    """Parse a typed amount of money; None if it is not a number."""
+    """Parse a typed amount of money, or None if it is not a number."""
     try:
         value = float(str(text).strip().lstrip("$").replace(",", "."))
     except ValueError:

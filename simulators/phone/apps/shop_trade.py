@@ -62,7 +62,7 @@ class Trade(App):
             here.go(name)
 
     def product(self, here: AppContext, name: str) -> State | None:
-        """Return the product of that name; None if the shop no longer has it."""
+        """Return the product of that name, or None if the shop no longer has it."""
         return next((p for p in here.own["products"] if p["name"] == name), None)
 
     def price(self, product: State, variants: dict[str, str]) -> float:
@@ -92,7 +92,7 @@ class Trade(App):
         return 0.0 if free and goods >= free else float(self.delivery(here)["fee"])
 
     def coupon(self, here: AppContext) -> State | None:
-        """Return the typed coupon; None if it does not exist."""
+        """Return the typed coupon, or None if it does not exist."""
         code = str(here.own["cart"]["coupon"]).strip().casefold()
         return next((c for c in here.own["coupons"] if code and c["code"].casefold() == code), None)
 
@@ -152,7 +152,7 @@ class Trade(App):
             here.toast(f"Taken out of the {self.words.cart}")
 
     def lacking(self, here: AppContext) -> str:
-        """Return the first product in the cart that exceeds its stock; "" if there is none."""
+        """Return the first product in the cart that exceeds its stock, "" if there is none."""
         names = [str(entry["product"]) for entry in here.own["cart"]["items"]]
         return next((name for name in names if self.room(here, name) < 0), "")
 
@@ -216,7 +216,7 @@ class Trade(App):
             here.toast(f"Not to be had: {', '.join(unavailable)}")
 
     def order(self, here: AppContext, number: str) -> State | None:
-        """Return the order of that number; None if there is none."""
+        """Return the order of that number, or None if there is none."""
         return next((o for o in here.own["orders"] if o["number"] == number), None)
 
 

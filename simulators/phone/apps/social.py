@@ -221,7 +221,7 @@ class Social(App):
         return Page(ListView([*(rows or [nothing]), Space(40)], id="close"), bar=app_bar("Close friends"))
 
     def post(self, here: AppContext, key: str) -> State | None:
-        """Return the post of that id; None if there is none."""
+        """Return the post of that id, or None if there is none."""
         return next((post for post in here.own["posts"] if post["id"] == key), None)
 
     def screen_post(self, here: AppContext) -> Screen:

@@ -306,7 +306,7 @@ class TeamChat(App):
         )
 
     def person(self, here: AppContext, name: str) -> State:
-        """Return a person's entry; empty if there is none."""
+        """Return a person's entry, empty if there is none."""
         owner: State = next((p for p in here.own["people"] if p["name"] == name), {})
         return owner
 
@@ -362,7 +362,7 @@ class TeamChat(App):
         )
 
     def _message_of(self, here: AppContext) -> MessagePlace | None:
-        """Return the message of an open sheet or dialog; None if it no longer exists."""
+        """Return the message of an open sheet or dialog, or None if it no longer exists."""
         name, index, reply = str(here.args["channel"]), int(here.args["index"]), int(here.args.get("reply", -1))
         places_there = (p for p in places(self.channel(here, name)) if (p.number, p.reply) == (index, reply))
         return next(places_there, None)

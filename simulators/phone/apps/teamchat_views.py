@@ -58,7 +58,7 @@ def direct_row(channel: State, status: str, me: str, clock: datetime) -> View:
 
 
 def unread_mark(count: int, calls: bool) -> View | None:
-    """Return the number of unread messages, filled if one mentions the owner; None if there are none."""
+    """Return the number of unread messages, filled if one mentions the owner, or None if there are none."""
     if not count:
         return None
     mark = Text(str(count), "small", "on_primary" if calls else "on_soft", "center", width=76, height=68, bold=True)

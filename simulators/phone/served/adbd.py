@@ -280,7 +280,7 @@ class Invocation(NamedTuple):
 
 
 def invocation(destination: str) -> Invocation | None:
-    """Parse a destination; None if it is not a command."""
+    """Parse a destination, or None if it is not a command."""
     service, colon, command = destination.partition(":")
     name, *options = service.split(",")
     if not colon or name not in ("shell", "exec") or (name == "exec" and options):
@@ -350,7 +350,7 @@ class Framed:
             view = view[most:]
 
     def _packet(self) -> tuple[int, bytes] | None:
-        """Return the next complete packet; None if more bytes are needed. An invalid packet closes the input."""
+        """Return the next complete packet, or None if more bytes are needed. An invalid packet closes the input."""
         if len(self._unread) < _HEADER.size:
             return None
         kind, length = _HEADER.unpack_from(self._unread)

@@ -122,7 +122,7 @@ class Display:
 
     @property
     def preview(self) -> str:
-        """Text in the clipboard's preview; empty if it is not shown."""
+        """Text in the clipboard's preview, empty if it is not shown."""
         text, until = self._preview
         return text if time.monotonic() < until else ""
 
@@ -193,7 +193,7 @@ class Display:
         return draw.png(self._landscape(screen)) if self.landscape else screen.png
 
     def _substitute_picture(self) -> tuple[_Reason, bytes] | None:
-        """Return the picture shown in an app's place, with its reason; None if the app is shown. Cached per reason.
+        """Return the picture shown in an app's place, with its reason, or None if the app is shown. Cached per reason.
 
         It is black (screen off, or the app forbids pictures), the lock screen, or the app below a preview.
         """
@@ -277,7 +277,7 @@ class Display:
         return x * panel[0] / wide, y * panel[1] / high
 
     def to_phone(self, x: float, y: float) -> Point | None:
-        """Return the phone's pixel under a display's pixel; None beside its picture."""
+        """Return the phone's pixel under a display's pixel, or None beside its picture."""
         x, y = self._panel_point(x, y)
         if not self.landscape:
             inside = 0 <= x < WIDTH and 0 <= y < HEIGHT
@@ -294,7 +294,7 @@ class Display:
                 self.phone.perform(panel_action)
 
     def _to_phone_action(self, action: Action) -> Action | None:
-        """Return the action in the phone's pixels; None if it starts beside the picture. A movement may end there."""
+        """Return the action in the phone's pixels, or None if it starts beside the picture, where it may end."""
         if action.at is None:
             return action
         at = self.to_phone(*action.at)
@@ -326,7 +326,7 @@ class Display:
 
     @property
     def field(self) -> Field | None:
-        """Field with the cursor; None if there is none."""
+        """Field with the cursor, or None if there is none."""
         screen = self.phone.look()
         box = focused(screen.state, screen.windows) if screen.state["focus"] is not None else None
         return box.field if box else None
@@ -378,7 +378,7 @@ class Display:
         self.phone.change(marks)
 
     def chosen(self) -> str:
-        """Return the selected text; "" if nothing is selected."""
+        """Return the selected text, "" if nothing is selected."""
         screen = self.phone.look()
         if not screen.state["keyboard"]["fresh"]:
             return ""

@@ -35,7 +35,7 @@ class Surface(Protocol):
         """True if a touch reaches an app."""
 
     def to_phone(self, x: float, y: float) -> Point | None:
-        """Return the phone's pixel under a display's pixel; None beside its picture."""
+        """Return the phone's pixel under a display's pixel, or None beside its picture."""
 
     def near(self, x: float, y: float) -> Point:
         """Return the phone's pixel nearest to a display's pixel."""
@@ -124,7 +124,7 @@ class Motion:
         self._start, self._list, self._moved, self._held = None, None, False, False
 
     def _list_under(self, start: Point, by: Point) -> _List | None:
-        """Return the list that follows the finger; None if the movement opens or closes the shade."""
+        """Return the list that follows the finger, or None if the movement opens or closes the shade."""
         screen = self._surface.phone.look()
         box = scrolling.list_at(screen.windows, start, across=abs(by[0]) > abs(by[1]))
         shade = screen.state["shade"] and by[1] < 0

@@ -77,7 +77,7 @@ class Wire:
                 self._sock.sendall(memoryview(data)[byte_count - len(header) :])
 
     def read(self, *, soon: bool = False) -> AdbPacket | None:
-        """Return the next packet; None at the end. Raise `MalformedPacket`, or `OSError` if the socket is closed.
+        """Return the next packet, or None at the end. Raise `MalformedPacket`, or `OSError` if the socket is closed.
 
         A packet that has begun must be complete within `WHOLE` seconds. With `soon` it must also begin within them.
         """
@@ -107,7 +107,7 @@ class Wire:
         self._sock.close()
 
     def _exactly(self, size: int, seconds: float | None) -> bytearray | None:
-        """Return `size` bytes; None at the end, or if they do not all arrive in time.
+        """Return `size` bytes, or None at the end, or if they do not all arrive in time.
 
         With `seconds` None the time starts at the first byte.
         """

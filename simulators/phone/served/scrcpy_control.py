@@ -127,7 +127,7 @@ class ServedControl:
             self._video.reset()
 
     def _display_point(self, at: Point, size: Point) -> Point | None:
-        """Return the display's point of an event; None if the event was meant for a video of another size."""
+        """Return the display's point of an event, or None if the event was meant for a video of another size."""
         if self._video is None:
             return at
         view = self._video.view

@@ -66,7 +66,7 @@ class ServerOptions(msgspec.Struct, frozen=True):
 
 
 def version_of(jar: bytes) -> str | None:
-    """Return the version that a server's jar was built as; None if it is not such a jar.
+    """Return the version that a server's jar was built as, or None if it is not such a jar.
 
     The version is in classes.dex, in the sentence with which the server refuses a client of another version.
     """

@@ -142,7 +142,7 @@ class _Screen:
         """Picture that was sent last, or will be next."""
 
     def look(self, seconds: float) -> av.VideoFrame | None:
-        """Wait at most `seconds` for a change. Return the frame to send; None if there is none."""
+        """Wait at most `seconds` for a change. Return the frame to send, or None if there is none."""
         version = self._display.wait(self._version, seconds)
         now = time.monotonic()
         if version != self._version:

@@ -77,7 +77,7 @@ class PhoneServer:
 
     @property
     def harness_url(self) -> str:
-        """Address of the harness; empty without one."""
+        """Address of the harness, empty without one."""
         return self._harness.url if self._harness else ""
 
     def start(self) -> PhoneServer:

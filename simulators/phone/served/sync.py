@@ -134,7 +134,7 @@ class Sync:
         return True
 
     def _write_error(self, path: str, mode: str) -> str:
-        """Return the reason why a file cannot be created here; empty if it can."""
+        """Return the reason why a file cannot be created here, empty if it can."""
         if mode.isascii() and mode.isdigit() and stat.S_ISLNK(int(mode)):
             return "symlink failed: Operation not permitted"
         if folders.is_folder(self._files, path):

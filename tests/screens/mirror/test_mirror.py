@@ -264,17 +264,17 @@ async def test_a_stored_picture_stands_in_for_live_ones_that_did_not_come_and_ne
     app = Framed()
     async with app.run_test(size=(22, 14)) as pilot:
         mirror = app.mirror
-        comes, put = threading.Thread(target=mirror.post_frame, args=(frame(picture(), 1),)), mirror._newest.put
+        comes, put = threading.Thread(target=mirror.post_frame, args=(frame(picture(), 1),)), mirror._newest.request
 
         def held(**what: Any) -> None:
             """The live picture is asked for; before it is, what stands in for it is."""
-            mirror._newest.put = put  # type: ignore[method-assign]
+            mirror._newest.request = put  # type: ignore[method-assign]
             stands_in.start()
             stands_in.join(0.2)
             put(**what)
 
         stands_in = threading.Thread(target=mirror.show_instead, args=(None, None, None))
-        mirror._newest.put = held  # type: ignore[method-assign]
+        mirror._newest.request = held  # type: ignore[method-assign]
         comes.start()
         comes.join()
         stands_in.join()

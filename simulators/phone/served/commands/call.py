@@ -136,7 +136,7 @@ Command = Callable[[CommandCall], int]
 
 
 def number(text: str) -> int | None:
-    """Parse an integer of up to 18 digits; None for anything else."""
+    """Parse an integer of up to 18 digits, or None for anything else."""
     return int(text) if re.fullmatch(r"[-+]?[0-9]{1,18}", text) else None
 
 

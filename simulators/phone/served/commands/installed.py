@@ -27,7 +27,7 @@ def by_package(package: str) -> App | None:
 
 
 def by_component(name: str) -> App | None:
-    """Return the app of a component in its short or long form; None if there is none."""
+    """Return the app of a component in its short or long form, or None if there is none."""
     package, _, activity = name.partition("/")
     if activity.startswith(f"{package}."):
         activity = activity[len(package) :]

@@ -173,7 +173,7 @@ def _windows(window_trees: list[tuple[Window, UiTree]], rotation: int, compresse
 
 
 def _preview(text: str) -> str:
-    """Return the window of the clipboard's preview; empty if it is not shown."""
+    """Return the window of the clipboard's preview, empty if it is not shown."""
     if not text:
         return ""
     words = Node(PREVIEW, text, id="com.android.systemui:id/text_preview", package="com.android.systemui")

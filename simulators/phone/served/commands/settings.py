@@ -31,7 +31,7 @@ _MOST_SETTINGS = 1000
 
 
 def value(call: CommandCall, space: str, key: str) -> str | None:
-    """Return a setting's value; None if it is not set."""
+    """Return a setting's value, or None if it is not set."""
     own = call.display.phone.look().state["apps"]["settings"]
     if (space, key) in _SWITCHES:
         return str(int(bool(own[_SWITCHES[space, key]])))
