@@ -16,7 +16,7 @@ _POLL = 0.05
 
 
 class Mailbox(Generic[Asked, Given]):
-    """A mailbox for at most one item. The run's thread blocks in `put_and_wait`; the screen's thread calls `answer`.
+    """A mailbox for at most one item. The run's thread blocks in `put_and_wait`. The screen's thread calls `answer`.
 
     `on_change` is called with the waiting item or None, on the thread that changed it. It must not block. `answer`
     returns False if it comes too late or for another item.
