@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -123,28 +125,39 @@ def test_a_phone_that_goes_while_a_question_is_open_pauses_the_run_and_resumes_i
     assert len([event for event in seen if isinstance(event, Step)]) == 3
 
 
+class Stderr(io.StringIO):
+    """Standard error that sets an event when the words are written."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words, self.written = words, threading.Event()
+
+    def write(self, text: str, /) -> int:
+        count = super().write(text)
+        if self.words in self.getvalue():
+            self.written.set()
+        return count
+
+
 def test_without_a_screen_the_pause_is_a_sentence_on_standard_error(
-    store: Store, capsys: pytest.CaptureFixture[str]
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     phone = Cut()
     phone.cut(AWAY, told=False)
     session = Session(store, Spec(Task("t", "general", instruction="x")), agent=Listed(HOME, DONE), device=phone)
-    said: list[str] = []
+    stderr = Stderr(f"the phone waits: {AWAY.sentence}")
+    monkeypatch.setattr(sys, "stderr", stderr)
 
     def plug_in() -> None:
-        def waits() -> bool:
-            said.append(capsys.readouterr().err)
-            return "the phone waits: phone R58 is unplugged" in "".join(said)
-
-        until(waits)
+        stderr.written.wait(180)
         phone.cut(None)
 
     plugging = threading.Thread(target=plug_in)
     plugging.start()
     assert run_headless(session, as_json=True) == 0
     plugging.join()
-    said.append(capsys.readouterr().err)
-    assert "the phone goes on" in "".join(said)
+    assert stderr.written.is_set(), stderr.getvalue()
+    assert "the phone goes on" in stderr.getvalue()
 
 
 def test_what_nobody_tells_of_is_noticed_when_the_phone_is_looked_at(store: Store) -> None:
