@@ -66,9 +66,13 @@ def test_nothing_of_before_is_shown_of_another_file_in_the_same_place(tmp_path: 
         assert last_agreements(store, made_anew(store), IntervalTerms()) is None
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[:-9], lambda data: data.replace(b"1", b"2"), lambda data: b"", lambda data: b"\n{}"]
-)
+def _change_a_number(data: bytes) -> bytes:
+    """Change digits of the numbers alone: the entry is still one of this study's, and JSON."""
+    head, found, numbers = data.partition(b'"found":')
+    return head + found + numbers.replace(b"1", b"2")
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], _change_a_number, lambda data: b"", lambda data: b"\n{}"])
 def test_a_damaged_cache_is_computed_anew(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         study = made(store)
