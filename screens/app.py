@@ -41,6 +41,7 @@ from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.palette import Palette, PlainCommands, drop_stale_click
 from screens.stylesheet import ThemedStylesheet
 from screens.theme import check_theme
+from screens.widgets.paintable import PaintableFilter
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
@@ -199,6 +200,7 @@ class LabApp(Navigation):
             # before the first mode's screen is on its stack; there it is switched to in on_mount.
             self.DEFAULT_MODE = opening.screen  # type: ignore[misc]
         super().__init__()
+        self._filters.append(PaintableFilter())
         self.store = store
         self.settings = settings
         self.opening = opening

@@ -220,6 +220,13 @@ def test_text_that_is_shown_is_never_kept() -> None:
     assert kept == []
 
 
+def test_text_for_a_page_is_escaped_in_one_place() -> None:
+    """`html_text` also makes signs visible that would turn a line of the page around."""
+    escape = re.compile(r"from html import .*escape\b|html\.escape\(")
+    escaping = [name_of(path) for path in FILES if escape.search(path.read_text(encoding="utf-8"))]
+    assert escaping == ["lab.core.text.plain_text"]
+
+
 def _called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 

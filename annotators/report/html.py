@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from annotators.report.number_words import (
     CAME_ABOUT,
@@ -17,7 +16,7 @@ from annotators.report.number_words import (
 from annotators.report.svg import INKS, svg
 from annotators.report.table_layout import number_columns
 from lab.core.study.report import Cell, Picture, Report, Section, Table
-from lab.core.text.text_table import clean
+from lab.core.text.plain_text import html_text
 
 DARK_INKS = ("#74b9f0", "#f0a06a", "#6fd09a", "#cf9be6", "#d9bd5a", "#f28bb4", "#7fd0dc", "#b5b5b5")
 _STYLE = """
@@ -73,11 +72,6 @@ def as_html(report: Report) -> str:
     return "\n".join(_lines(report)) + "\n"
 
 
-def _escape_text(text: str) -> str:
-    """Return text with every character visible and none interpreted as markup."""
-    return escape(clean(text))
-
-
 def _style() -> str:
     light = " ".join(f"--ink{at}: {ink};" for at, ink in enumerate(INKS))
     dark = " ".join(f"--ink{at}: {ink};" for at, ink in enumerate(DARK_INKS))
@@ -85,7 +79,7 @@ def _style() -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    title = _escape_text(report.title)
+    title = html_text(report.title)
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -93,7 +87,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"<title>{title}</title><style>{_style()}</style></head><body>"
     yield f"<h1>{title}</h1>"
     titles = [section.title for section in report.sections] + [CAME_ABOUT, "Provenance"]
-    items = "".join(f'<li><a href="#part-{at}">{_escape_text(name)}</a></li>' for at, name in enumerate(titles, 1))
+    items = "".join(f'<li><a href="#part-{at}">{html_text(name)}</a></li>' for at, name in enumerate(titles, 1))
     yield f"<nav><ol>{items}</ol></nav>"
     for at, section in enumerate(report.sections, 1):
         yield from _section(at, section)
@@ -107,8 +101,8 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _section(at: int, section: Section) -> Iterator[str]:
-    yield f'<section id="part-{at}"><h2>{_escape_text(section.title)}</h2>'
-    yield from (f"<p>{_escape_text(says)}</p>" for says in section.says)
+    yield f'<section id="part-{at}"><h2>{html_text(section.title)}</h2>'
+    yield from (f"<p>{html_text(says)}</p>" for says in section.says)
     for table in section.tables:
         yield from _table(table)
     for picture in section.pictures:
@@ -117,12 +111,12 @@ def _section(at: int, section: Section) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    source = f' <span class="source">({_escape_text(table.source)})</span>' if table.source else ""
+    source = f' <span class="source">({html_text(table.source)})</span>' if table.source else ""
     if table.rows:
-        yield from _rows(table.columns, table.rows, f"{_escape_text(table.title)}{source}")
+        yield from _rows(table.columns, table.rows, f"{html_text(table.title)}{source}")
     else:
-        yield f"<p><b>{_escape_text(table.title)}</b>{source}: nothing to show</p>"
-    yield from (f'<p class="note">{_escape_text(note)}</p>' for note in table.notes)
+        yield f"<p><b>{html_text(table.title)}</b>{source}: nothing to show</p>"
+    yield from (f'<p class="note">{html_text(note)}</p>' for note in table.notes)
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str = "") -> Iterator[str]:
@@ -130,7 +124,7 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str =
     yield '<div class="wide"><table>' + (f"<caption>{caption}</caption>" if caption else "")
     if columns:
         heads = "".join(
-            f'<th scope="col"{_class(number)}>{_escape_text(name)}</th>'
+            f'<th scope="col"{_class(number)}>{html_text(name)}</th>'
             for name, number in zip(columns, numbers, strict=True)
         )
         yield f"<thead><tr>{heads}</tr></thead>"
@@ -150,13 +144,13 @@ def _class(number: bool) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
-        return _escape_text(cell)
-    value = _escape_text(value_of(cell))
+        return html_text(cell)
+    value = html_text(value_of(cell))
     if cell.agreement.value is None:
         return f'<span class="undefined">{value}</span>'
     interval = interval_of(cell)
-    return value + (f'<span class="interval">{_escape_text(interval)}</span>' if interval else "")
+    return value + (f'<span class="interval">{html_text(interval)}</span>' if interval else "")
 
 
 def _picture(picture: Picture) -> Iterator[str]:
-    yield f"<figure><figcaption>{_escape_text(picture.title)}</figcaption>{svg(picture)}</figure>"
+    yield f"<figure><figcaption>{html_text(picture.title)}</figcaption>{svg(picture)}</figure>"

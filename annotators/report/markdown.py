@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from annotators.report.charts import count_text, picture_lines
@@ -16,10 +15,8 @@ from annotators.report.number_words import (
 )
 from annotators.report.table_layout import number_columns
 from lab.core.study.report import Cell, Grid, Number, Picture, Report, Table
-from lab.core.text.text_table import clean
+from lab.core.text.plain_text import markdown_text
 
-_START = re.compile(r"^(\s*)(#|[-=+]+(?=\s|$)|\d+[.)](?=\s|$))")
-"""Beginnings of a line that would make it a heading, a rule or a list."""
 _WIDTH = 78
 
 
@@ -28,26 +25,12 @@ def as_markdown(report: Report) -> str:
     return "\n".join(_lines(report)) + "\n"
 
 
-def escaped(text: str) -> str:
-    """Return text that Markdown leaves unchanged: on one line, without markup, HTML, links or columns."""
-    out = clean(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    out = re.sub(r"([\\`*_\[\]|~$^])", r"\\\1", out)
-    # Some renderers turn bare addresses into links, so these are broken up by character references.
-    out = out.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
-    return _START.sub(lambda match: f"{match[1]}{_entity(match[2])}", out)
-
-
-def _entity(text: str) -> str:
-    """Return a mark at the beginning of a line with its last character as a reference."""
-    return f"{text[:-1]}&#{ord(text[-1])};"
-
-
 def _lines(report: Report) -> Iterator[str]:
-    yield f"# {escaped(report.title)}"
+    yield f"# {markdown_text(report.title)}"
     for section in report.sections:
-        yield from ("", f"## {escaped(section.title)}")
+        yield from ("", f"## {markdown_text(section.title)}")
         for says in section.says:
-            yield from ("", escaped(says))
+            yield from ("", markdown_text(says))
         for table in section.tables:
             yield from _table(table)
         for picture in section.pictures:
@@ -60,18 +43,18 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    source = f" ({escaped(table.source)})" if table.source else ""
-    yield from ("", f"**{escaped(table.title)}**{source}", "")
+    source = f" ({markdown_text(table.source)})" if table.source else ""
+    yield from ("", f"**{markdown_text(table.title)}**{source}", "")
     if table.rows:
         yield from _rows(table.columns, table.rows)
     else:
         yield "nothing to show"
     for note in table.notes:
-        yield from ("", escaped(note))
+        yield from ("", markdown_text(note))
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
-    yield _row([escaped(name) for name in columns])
+    yield _row([markdown_text(name) for name in columns])
     right = number_columns(rows, len(columns))
     yield _row(["---:" if number else "---" for number in right])
     for row in rows:
@@ -83,7 +66,9 @@ def _cell(cell: Cell) -> str:
 
     A number's own brackets are not escaped, because nothing that makes them a link can follow.
     """
-    return cell_of(cell) if isinstance(cell, Number) and cell.agreement.value is not None else escaped(cell_of(cell))
+    return (
+        cell_of(cell) if isinstance(cell, Number) and cell.agreement.value is not None else markdown_text(cell_of(cell))
+    )
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -92,7 +77,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def _picture(picture: Picture) -> Iterator[str]:
     """Yield a grid as a table and any other picture in characters: Markdown cannot embed pictures in a single file."""
-    yield from ("", f"**{escaped(picture.title)}**", "")
+    yield from ("", f"**{markdown_text(picture.title)}**", "")
     if isinstance(picture, Grid) and picture.down and picture.across:
         corner = " \\ ".join(part for part in (picture.down_is, picture.across_is) if part)
         columns = (corner, *picture.across)

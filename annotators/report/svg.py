@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from html import escape
 
 from rich.cells import cell_len, set_cell_size
 
 from annotators.report.charts import count_text, positions_by_x, tick_text, widen_ends
 from lab.core.study.agreement import Agreement
 from lab.core.study.report import Bars, Grid, Lines, Picture, Point, Scatter
+from lab.core.text.plain_text import html_text
 from lab.core.text.text_table import clean
 from lab.core.values.rounding import format_number
 
@@ -47,7 +47,7 @@ def _page(wide: float, high: float, title: str, body: Sequence[str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_coord(wide)} {_coord(high)}" width="{_coord(wide)}" '
         f'role="img" font-family="system-ui, sans-serif" font-size="12" fill="currentColor">'
-        f"<title>{_escape_text(title)}</title>{''.join(body)}</svg>"
+        f"<title>{html_text(title)}</title>{''.join(body)}</svg>"
     )
 
 
@@ -56,13 +56,8 @@ def _coord(value: float) -> str:
     return f"{value if abs(value) >= 0.05 else 0.0:.1f}".removesuffix(".0")
 
 
-def _escape_text(text: str) -> str:
-    # Control characters would make the whole SVG invalid XML.
-    return escape(clean(text))
-
-
 def _text(x: float, y: float, text: str, anchor: str = "start", more: str = "") -> str:
-    return f'<text x="{_coord(x)}" y="{_coord(y)}" text-anchor="{anchor}"{more}>{_escape_text(text)}</text>'
+    return f'<text x="{_coord(x)}" y="{_coord(y)}" text-anchor="{anchor}"{more}>{html_text(text)}</text>'
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, more: str = "") -> str:
@@ -83,7 +78,7 @@ def _ink(at: int) -> str:
 def _mark(x: float, y: float, at: int, says: str) -> str:
     shape = at % len(_SHAPES)
     fill = "none" if shape in _OPEN else _ink(at)
-    title = f"<title>{_escape_text(says)}</title>" if says else ""
+    title = f"<title>{html_text(says)}</title>" if says else ""
     style = f"fill:{fill};stroke:{_ink(at)};stroke-width:1.4;fill-opacity:.7"
     return f'<path d="{_SHAPES[shape]}" transform="translate({_coord(x)} {_coord(y)})" style="{style}">{title}</path>'
 

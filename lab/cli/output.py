@@ -12,7 +12,7 @@ from typing import Any, TextIO, TypeVar
 import msgspec
 
 from lab.core.codec import encode
-from lab.core.text.plain_text import plain
+from lab.core.text.plain_text import markdown_text, plain
 
 T = TypeVar("T")
 
@@ -181,8 +181,8 @@ def _csv_lines(head: Sequence[str], rows: list[list[str]]) -> str:
 
 
 def _markdown_lines(head: Sequence[str], rows: list[list[str]]) -> str:
-    lines = [[cell.replace("|", "\\|") for cell in row] for row in ([head, ["---"] * len(head)] if head else [])]
-    lines += [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    lines = [[markdown_text(cell, begins_line=False) for cell in row] for row in ([head] if head else []) + rows]
+    lines[1:1] = [["---"] * len(head)] if head else []
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

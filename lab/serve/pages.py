@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from string import Template
 from typing import Literal, NamedTuple
+
+from lab.core.text.plain_text import html_text
 
 Language = Literal["en", "zh"]
 Why = Literal["unknown", "expired", "revoked", "used", "extended", "closed", "full", "busy"]
@@ -99,9 +100,9 @@ def greeting_page(title: str, person: str, language: Language, nonce: str) -> st
     Without a `person` it is a manager's page, for watching.
     """
     words = WORDS[language]
-    greeting = Template(words.greeting).substitute(person=escape(person)) if person else words.watch
+    greeting = Template(words.greeting).substitute(person=html_text(person)) if person else words.watch
     body = (
-        f"<h1>{escape(title)}</h1><p>{greeting}</p>"
+        f"<h1>{html_text(title)}</h1><p>{greeting}</p>"
         f'<form method="post"><button id="begin" autofocus>{words.begin}</button></form>'
     )
     return _page(body, language, nonce)

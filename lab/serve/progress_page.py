@@ -6,10 +6,10 @@ It has no links and no inputs. Without scripts, the browser reloads it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from string import Template
 
 from lab.core.study.study_progress import StudyProgress
+from lab.core.text.plain_text import html_text
 from lab.studies.progress import progress_words
 from lab.studies.progress.progress_words import FIELDS, RATERS, STRAGGLERS, Cells, ProgressColumn
 
@@ -20,7 +20,7 @@ EVERY = 5
 def progress_page(progress: StudyProgress, nonce: str) -> str:
     """Return the whole page of a study's progress."""
     return _PAGE.substitute(
-        title=escape(progress_words.head_words(progress)), nonce=nonce, every=EVERY, body=_body(progress)
+        title=html_text(progress_words.head_words(progress)), nonce=nonce, every=EVERY, body=_body(progress)
     )
 
 
@@ -36,12 +36,12 @@ def _body(progress: StudyProgress) -> str:
     means = [*progress_words.legend(_filled_columns(RATERS, [cells for cells, _ in rows]), RATERS), *STRAGGLERS]
     return "".join(
         (
-            f"<h1>{escape(progress_words.head_words(progress))}</h1>",
-            "".join(f"<p>{escape(progress_words.interval_words(interval))}</p>" for interval in progress.intervals),
+            f"<h1>{html_text(progress_words.head_words(progress))}</h1>",
+            "".join(f"<p>{html_text(progress_words.interval_words(interval))}</p>" for interval in progress.intervals),
             _table(RATERS, rows),
             _table(FIELDS, fields) if fields else "",
             f"<p>read at {at[11:19]} UTC</p>",
-            f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in means)}</ul>",
+            f"<ul>{''.join(f'<li>{html_text(line)}</li>' for line in means)}</ul>",
         )
     )
 
@@ -54,14 +54,14 @@ def _filled_columns(table: Mapping[str, ProgressColumn], rows: Sequence[Cells]) 
 def _table(table: Mapping[str, ProgressColumn], rows: Sequence[tuple[Cells, str]]) -> str:
     """Return a table of rows, each with its CSS class."""
     names = _filled_columns(table, [cells for cells, _ in rows])
-    heads = (f'<th scope="col"{_class_attribute(table[name])}>{escape(table[name].title)}</th>' for name in names)
+    heads = (f'<th scope="col"{_class_attribute(table[name])}>{html_text(table[name].title)}</th>' for name in names)
     lines = (f'<tr class="{looks}">{"".join(_cells(table, names, cells))}</tr>' for cells, looks in rows)
     return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 
 def _cells(table: Mapping[str, ProgressColumn], names: Sequence[str], cells: Cells) -> Iterable[str]:
     for at, name in enumerate(names):
-        words = escape(cells.get(name, ""))
+        words = html_text(cells.get(name, ""))
         yield f'<th scope="row">{words}</th>' if not at else f"<td{_class_attribute(table[name])}>{words}</td>"
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from html import escape
 from string import Template
 
+from lab.core.text.plain_text import html_text
 from lab.serve.pages import CLOSE_CODES, WORDS, Language
 
 _DIGITS = tuple((digit, digit) for digit in "1234567890")
@@ -22,30 +22,31 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
         language=language,
         nonce=nonce,
         codes=json.dumps(CLOSE_CODES),
-        title=escape(title),
-        socket=escape(socket),
-        pictures=escape(pictures),
+        title=html_text(title),
+        socket=html_text(socket),
+        pictures=html_text(pictures),
         digits=_buttons(_DIGITS),
         keys=_buttons(_KEYS),
         picture=words.picture,
         keyboard=words.keyboard,
         wait=words.wait,
         go_on=words.go_on,
-        lost=escape(words.lost),
-        left=escape(words.left),
-        elsewhere=escape(words.elsewhere),
-        full=escape(words.full),
-        revoked=escape(f"{words.revoked} {words.ask}"),
-        expired=escape(f"{words.expired} {words.ask}"),
-        extended=escape(words.extended),
-        closed=escape(words.closed),
+        lost=html_text(words.lost),
+        left=html_text(words.left),
+        elsewhere=html_text(words.elsewhere),
+        full=html_text(words.full),
+        revoked=html_text(f"{words.revoked} {words.ask}"),
+        expired=html_text(f"{words.expired} {words.ask}"),
+        extended=html_text(words.extended),
+        closed=html_text(words.closed),
     )
 
 
 def _buttons(keys: Iterable[tuple[str, str]]) -> str:
     """Return buttons for keys. Each sends JSON, because an HTML attribute cannot hold an escape character."""
     return "".join(
-        f'<button type="button" data-sends="{escape(json.dumps(sends))}">{caption}</button>' for caption, sends in keys
+        f'<button type="button" data-sends="{html_text(json.dumps(sends))}">{caption}</button>'
+        for caption, sends in keys
     )
 
 

@@ -35,7 +35,10 @@ from store.store import Store
 
 EXTRA = "hitlab[serve]"
 WINDOWS_A_LINK = 3
-"""Maximum running apps per person. Another window closes the oldest one and starts after that one's app has ended."""
+"""Maximum running apps per person. Another window closes the oldest one and starts after that one's app has ended.
+
+A played study has one: two apps cannot continue the same run.
+"""
 _WAITING_A_LINK = 3
 """Maximum further windows per person that wait for this. More get the code `full` and try again."""
 _LOOKS_AT_PICTURES = 4
@@ -234,14 +237,14 @@ class LabServer:
         # The window answers pings itself, because they count towards its limit.
         socket = web.WebSocketResponse(heartbeat=20, autoping=False, max_msg_size=browser_window.MOST_MESSAGE)
         await socket.prepare(request)
-        id, link = request.match_info["window"], room_link.link.id
-        if id in self.windows or len(self.windows) >= self._max_windows or self._is_full(link):
+        id = request.match_info["window"]
+        if id in self.windows or len(self.windows) >= self._max_windows or self._is_full(room_link):
             await socket.close(code=CLOSE_CODES["full"])
             return socket
         process = AppProcess(self._command(room_link), _environment(room_link, _language(request)))
         self.windows[id] = window = BrowserWindow(room_link, process, socket)
         try:
-            await self._wait_for_room(link, window)
+            await self._wait_for_room(window)
             if not window.closed:
                 await window.run(_number(request, "width", 80), _number(request, "height", 24))
         except OSError:
@@ -262,16 +265,17 @@ class LabServer:
     def _windows_of(self, link: str) -> list[BrowserWindow]:
         return [window for window in self.windows.values() if window.link.link.id == link]
 
-    def _is_full(self, link: str) -> bool:
+    def _is_full(self, room_link: RoomLink) -> bool:
         """Return True if the link has its maximum number of waiting windows."""
-        return len(self._windows_of(link)) >= WINDOWS_A_LINK + _WAITING_A_LINK
+        return len(self._windows_of(room_link.link.id)) >= _max_apps(room_link) + _WAITING_A_LINK
 
-    async def _wait_for_room(self, link: str, window: BrowserWindow) -> None:
+    async def _wait_for_room(self, window: BrowserWindow) -> None:
         """Close the link's oldest windows, and wait until enough of their apps have ended."""
-        for older in self._windows_of(link)[:-WINDOWS_A_LINK]:
+        link, most = window.link.link.id, _max_apps(window.link)
+        for older in self._windows_of(link)[:-most]:
             await older.close(CLOSE_CODES["elsewhere"])
         async with self._ended:
-            await self._ended.wait_for(lambda: window.closed or self._windows_of(link).index(window) < WINDOWS_A_LINK)
+            await self._ended.wait_for(lambda: window.closed or self._windows_of(link).index(window) < most)
 
     async def _check_links(self) -> None:
         """Close rooms whose links no longer open them."""
@@ -336,6 +340,12 @@ def static_folder() -> Path:
 
 def _title(room_link: RoomLink, language: Language) -> str:
     return WORDS[language].answer if room_link.study is None else room_link.study.title
+
+
+def _max_apps(room_link: RoomLink) -> int:
+    """Return the maximum number of running apps for a link."""
+    study = room_link.study
+    return 1 if study is not None and study.protocol.unit == "task to play" else WINDOWS_A_LINK
 
 
 def _environment(room_link: RoomLink, language: Language) -> dict[str, str]:

@@ -202,7 +202,7 @@ def _screen_words(observation: Observation, shows: Collection[Show], title: str)
     """Return the texts on a screen in reading order, or a sentence if none were recorded."""
     if "screens" not in shows:
         return Content("")
-    lines = texts(observation)
+    lines = [plain(text) for text in texts(observation)]
     if lines:
         return Content.assemble((f"{title}\n", HEADING), ("\n".join(lines), ""))
     if observation.tree is not None:

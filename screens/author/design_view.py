@@ -24,6 +24,7 @@ from lab.core.settings import Settings
 from lab.core.task.design import SECTIONS, Section
 from lab.core.task.task import Actor, Task
 from lab.core.text.plain_text import plain
+from lab.core.text.typed_text import clean
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import RecordedRun
 from lab.studies.designing.design_drafts import apps, texts
@@ -275,7 +276,8 @@ class DesignView(RoomScreen[None]):
         column = self.query_one("#design")
         edits = self.form.is_open and self.form.words == FORM_WORDS
         column.update_classes({"-busy": edits, "-choosing": self.texts.is_open})
-        description = self.texts.current if self.texts.is_open else detail_words(session.design, self.outline.key)
+        is_open = self.texts.is_open
+        description = plain(self.texts.current) if is_open else detail_words(session.design, self.outline.key)
         self._show_if_new("#about", description)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))
         words = self.form.words if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
@@ -479,11 +481,10 @@ scrub the run. The whole of a long one stands below the list; **tab** leads ther
         parts: list[str] = []
         if step is not None:
             parts = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
-        lines = [plain(text.strip()) for text in parts if text.strip()] + (
-            texts(observation) if observation is not None else []
-        )
+        parts += texts(observation) if observation is not None else []
         self.border_title = "Which text is the unit?"
-        self.set_rows(dict.fromkeys(lines))
+        # Clean, not plain: the chosen text becomes a unit's value.
+        self.set_rows(dict.fromkeys(clean(text.strip()) for text in parts if text.strip()))
 
     @property
     def is_open(self) -> bool:

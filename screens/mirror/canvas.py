@@ -21,6 +21,7 @@ from textual.widget import Widget
 
 from screens.mirror.glyphs import FIRST, Codes
 from screens.mirror.marks import PhoneMark, draw_marks
+from screens.widgets.paintable import PaintableFilter
 
 if TYPE_CHECKING:
     from screens.mirror.paint import Cells
@@ -147,9 +148,9 @@ class CellStrip(Strip):
     def apply_filter(self, filter: LineFilter, background: Color) -> Strip:
         """Apply a filter like any strip.
 
-        Skip the one that only replaces the terminal's own colours: no cell uses these.
+        Skip those for the terminal's own colours and for characters that it obeys: no cell uses either.
         """
-        if isinstance(filter, ANSIToTruecolor):
+        if isinstance(filter, ANSIToTruecolor | PaintableFilter):
             return self
         return super().apply_filter(filter, background)
 

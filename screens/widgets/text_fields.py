@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich.segment import Segment
 from textual import events
 from textual.document._document import EditResult
 from textual.document._edit import Edit
@@ -10,14 +9,7 @@ from textual.strip import Strip
 from textual.widgets import Input, TextArea
 
 from lab.core.text.typed_text import clean
-
-_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_CONTROLS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
-_PAINTED = str.maketrans({"\u00ad": "-"} | dict.fromkeys(_TURNS + _CONTROLS, "\u200b"))
-"""Replacements at painting.
-
-Direction controls stay in the text but never reach the terminal, and each sign keeps its width.
-"""
+from screens.widgets.paintable import paintable
 
 
 class TextLine(Input):
@@ -33,7 +25,8 @@ class TextLine(Input):
         event.stop()
 
     def render_line(self, y: int) -> Strip:
-        return _make_paintable(super().render_line(y))
+        strip = super().render_line(y)
+        return Strip(paintable([*strip]), strip.cell_length)
 
 
 class TextBox(TextArea):
@@ -53,11 +46,5 @@ class TextBox(TextArea):
         event.stop()
 
     def render_line(self, y: int) -> Strip:
-        return _make_paintable(super().render_line(y))
-
-
-def _make_paintable(strip: Strip) -> Strip:
-    if all(segment.text.isprintable() for segment in strip):
-        return strip
-    segments = [Segment(text.translate(_PAINTED), style, control) for text, style, control in strip]
-    return Strip(segments, strip.cell_length)
+        strip = super().render_line(y)
+        return Strip(paintable([*strip]), strip.cell_length)

@@ -377,8 +377,9 @@ class Runs:
             raise LabError(run, f"has begun in {self._database.path} already.")
         expected = last[0] + 1 if last else 0
         if event.seq != expected:
-            by_others = "Another window or command has gone on with it." if event.seq < expected else ""
-            raise LabError(run, f"expects event {expected}, not {event.seq}.", by_others)
+            if event.seq < expected:
+                raise LabError(run, "was continued in another window or command. Nothing more is kept from this one.")
+            raise LabError(run, f"expects event {expected}, not {event.seq}.")
 
 
 def _insert_run(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:

@@ -55,9 +55,12 @@ _KEPT = {
 """Texts that the program gives, refers by or checks: no stranger's words."""
 
 
+OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]")
+
+
 def marked(name: str) -> str:
-    """All markup and the name of a key at once, around a name that tells which text is seen."""
-    return f"[/][red]{name}[/red]{{app.quit}} [@click=app.quit]x[/] \\[ [link=file:///]y"
+    """All markup, signs that a terminal obeys and the name of a key, around a name that tells which text is seen."""
+    return f"[/][red]{name}[/red]\u202e{{app.quit}} [@click=app.quit]x[/] \\[ [link=file:///]y\x9b\x1b[2J\u2066\ufeff\u2028"
 
 
 _SEEN = re.compile(r"\[/\]\s*\[red\]([\w.]+)\[/red\]")
@@ -123,12 +126,15 @@ class Looked:
             for style in (segment.style for segment in strip if segment.style is not None):
                 assert not style.link
                 assert "app.quit" not in style.meta.values()
+            assert not OBEYED.search(strip.text), strip.text
         seen = re.sub(r"[│┃▌▐]|\s+", " ", painted(self.app))
         assert "[/red]q" not in seen
+        # What is typed stands in a field as it is. Anything else is shown with its signs, not only kept from obeying.
+        assert set(re.findall(r"\[red\]([\w.]+)\[/red\]\u200b", seen)) <= {"typed"}
         return set(_SEEN.findall(seen))
 
 
-SIZE = (160, 50)
+SIZE = (160, 60)
 SHOWS: tuple[Show, ...] = (
     "instruction", "context", "persona", "log", "policy", "screens", "actions", "thoughts", "dialogue", "outcome",
     "reason", "method",

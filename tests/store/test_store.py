@@ -93,7 +93,7 @@ def test_a_run_that_another_window_has_gone_on_with_says_so(store: Store) -> Non
         store.runs.append_event("t1", event)
     with pytest.raises(LabError) as refused:
         store.runs.append_event("t1", events[2])
-    assert refused.value.body == "expects event 3, not 2. Another window or command has gone on with it."
+    assert refused.value.body == "was continued in another window or command. Nothing more is kept from this one."
 
 
 def test_a_refused_event_leaves_no_blob_behind(store: Store) -> None:

@@ -15,6 +15,7 @@ import msgspec
 
 from lab.cli.arguments import Command, Parser
 from lab.core.errors import LabError
+from lab.core.text.plain_text import plain
 
 if TYPE_CHECKING:
     from lab.cli.arguments import NameKind
@@ -70,13 +71,18 @@ class _Completer:
         self.kind = kind
 
     def __call__(self, prefix: str, parsed_args: argparse.Namespace, **_: object) -> Sequence[str] | Mapping[str, str]:
-        """Return the names, with descriptions if there are any, none if the file cannot be read."""
-        names = _NAMES[self.kind]
+        """Return the names, with descriptions if there are any, none if the file cannot be read.
+
+        Leave out names that would steer the terminal or end a shell's word, and show descriptions as plain characters.
+        """
         try:
-            return names(CompletionRequest(prefix, vars(parsed_args)))
+            names = _NAMES[self.kind](CompletionRequest(prefix, vars(parsed_args)))
         except (LabError, OSError, ValueError):
             # A traceback would end up in the middle of the line that somebody types.
             return []
+        if isinstance(names, Mapping):
+            return {name: plain(text, lines=False) for name, text in names.items() if plain(name, lines=False) == name}
+        return [name for name in names if plain(name, lines=False) == name]
 
 
 # -- names of the file ---------------------------------------------------------------------------------------------

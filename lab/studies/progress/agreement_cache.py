@@ -169,10 +169,16 @@ def _folder(path: Path) -> Path:
 
 def _read(path: Path, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
     try:
-        # A damaged entry, or one of another version, counts as missing and is computed again.
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        digest, _, body = path.read_bytes().partition(b"\n")
+        # A damaged entry, or one of another version, counts as missing and is computed again. Without the digest a
+        # flipped bit could change a number.
+        return msgspec.json.decode(body, type=kind) if digest == _digest(body) else None
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest().encode()
 
 
 def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
@@ -183,7 +189,8 @@ def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
         try:
             with os.fdopen(handle, "wb") as out:
-                out.write(encode(entry))
+                body = encode(entry)
+                out.write(_digest(body) + b"\n" + body)
             os.replace(part, path)
         except BaseException:
             Path(part).unlink(missing_ok=True)

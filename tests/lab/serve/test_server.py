@@ -22,8 +22,9 @@ from lab.serve.allowance import Allowance
 from lab.serve.app_process import AppProcess
 from lab.serve.pages import CLOSE_CODES
 from lab.serve.server import WINDOWS_A_LINK, LabServer, ServerPlace
-from lab.studies.links import links_of, make_link, revoke_link
+from lab.studies.links import PURPOSES, links_of, make_link, revoke_link
 from store.store import Store
+from tests import plays
 from tests.lab.serve.browser import Browser
 from tests.studies import frozen, unit
 
@@ -248,6 +249,36 @@ async def test_windows_are_counted(store: Store, study: Study) -> None:
                 await until(lambda: len(server.windows) == WINDOWS_A_LINK)
                 async with two.window(other), two.window(other) as last:
                     assert await last.ended() == CLOSE_CODES["full"]
+
+
+async def test_pages_show_a_strangers_title_as_text(store: Store) -> None:
+    title = "A\u202eb</title><script>x()</script>\x1b]0;y\x07\u2028[red]"
+    study = frozen(store, [unit("u0", runs=())], title=title)
+    links = {purpose: make_link(store, study, "R1", by="boss", purpose=purpose).token for purpose in PURPOSES}
+    async with served(store, study) as (_, browser):
+        for purpose, token in links.items():
+            one = browser()
+            greeting = (await one.get(f"/r/{token}"))[1]
+            _, room = await one.begin(token)
+            for page in (greeting, (await one.get(room))[1]):
+                assert "<script>x" not in page
+                assert not set(page) & set("\u202e\u2028\x1b\x07")
+                assert r"A\u202eb&lt;/title&gt;" in page or purpose == "watch"
+
+
+async def test_a_played_study_has_one_window_that_runs(store: Store) -> None:
+    """Two apps that continue the same run would stop each other's."""
+    study = plays.frozen(store, [plays.unit(plays.LUNCH)], ("P1",))
+    token = make_link(store, study, "P1", by="boss").token
+    async with served(store, study) as (server, browser):
+        one = browser()
+        _, room = await one.begin(token)
+        async with one.window(room) as first:
+            await first.until("Before you begin")
+            async with one.window(room) as second:
+                assert await first.ended() == CLOSE_CODES["elsewhere"]
+                await second.until("Before you begin")
+                assert len(server.windows) == 1
 
 
 async def test_apps_that_run_are_counted_however_fast_windows_are_opened(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -63,6 +64,26 @@ def test_nothing_of_before_is_shown_of_another_file_in_the_same_place(tmp_path: 
         path.unlink()
     with Store.open(tmp_path / "lab.db") as store:
         assert last_agreements(store, made_anew(store), IntervalTerms()) is None
+
+
+def _change_a_number(data: bytes) -> bytes:
+    """Change digits of the numbers alone: the entry is still one of this study's, and JSON."""
+    head, found, numbers = data.partition(b'"found":')
+    return head + found + numbers.replace(b"1", b"2")
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], _change_a_number, lambda data: b"", lambda data: b"\n{}"])
+def test_a_damaged_cache_is_computed_anew(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        study = made(store)
+        first = study_agreements(store, study)
+        paths = [path for path in (tmp_path / "cache").rglob("*.json") if path.is_file()]
+        assert paths
+        for path in paths:
+            path.write_bytes(damage(path.read_bytes()))
+        assert last_agreements(store, study, IntervalTerms()) is None
+        assert study_agreements(store, study) == first
+        assert last_agreements(store, study, IntervalTerms()) is not None
 
 
 def test_what_is_gathered_for_other_uses_is_what_is_counted(tmp_path: Path) -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual import events
 from textual.binding import Binding
 
+from lab.core.run.step import Action
+from lab.core.run.trace import Step
 from lab.core.settings import Settings
 from lab.core.task.design import Design, first_draft, next_revision, subject_of
 from lab.core.task.task import Actor, InformationUnit, Task, TdgNode, load_task
@@ -486,6 +489,31 @@ async def test_strangers_words_are_painted_as_characters(store: Store, shared_ap
         assert "\x07" not in painted(app)
         await press(pilot, "right", "right")
         assert "\x1b" not in painted(app)
+
+
+async def test_a_text_of_a_step_becomes_a_units_value_as_it_was_written(
+    store: Store, shared_apps: SharedApps, until: Until
+) -> None:
+    """Shown with its signs visible, stored with the signs themselves."""
+    written = "soft\u00adhyphen \u2067\u202enoc"
+    run = whole_run()
+    typing = next(event for event in run.events if isinstance(event, Step) and event.decision and event.decision.action)
+    assert typing.decision is not None
+    amended = replace(typing.decision, action=Action("input_text", text=written))
+    changed = replace(typing, decision=amended)
+    store.runs.add(run._replace(events=[changed if event is typing else event for event in run.events]))
+    app = author(shared_apps, store, WHOLE)
+    async with shared_apps.at(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "right", "right", "right")
+        await until(pilot, lambda: "Step 4/6" in painted(app))
+        await press(pilot, "3", "a")
+        await until(pilot, lambda: room(app).texts.has_focus and written in room(app).texts.rows)
+        assert "softhyphen \\u2067\\u202enoc" in painted(app)
+        room(app).texts.go(list(room(app).texts.rows).index(written))
+        await press(pilot, "enter")
+        await until(pilot, lambda: bool(design(app).units))
+        assert design(app).units[-1].value == written
 
 
 async def test_without_a_run_a_design_is_drafted_on_the_task_alone(
