@@ -179,6 +179,8 @@ class SheetPane(ReportsErrors, Vertical):
         if self.items.sheet is not editor.sheet:
             self.items.show(editor.sheet, editor.wording, editor.items)
         self.items.go(editor.index)
+        if effect == "open":
+            editor.problem = self.next_words
         if isinstance(effect, Label):
             self.post_message(self.Answered(effect))
         if editor.entry is not self._painted_entry:
@@ -186,10 +188,7 @@ class SheetPane(ReportsErrors, Vertical):
             self.drawing = ""
             self.item_pane.scroll_to_top()
             self.post_message(self.ItemChanged(self.item))
-        elif not effect:
-            self.post_message(self.KeysChanged())
-        elif effect == "open":
-            editor.problem = self.next_words
+        elif effect in ("", "open"):
             self.post_message(self.KeysChanged())
         self._show_line()
         self._paint()

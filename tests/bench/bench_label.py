@@ -121,6 +121,9 @@ async def _next_unit(app: Timed) -> None:
     while room(app).view == "open" and session.assignment == old:
         await asyncio.sleep(0.005)
     await app.quiet()
+    # A key right after handing in is taken for one that was meant for the sheet before.
+    while room(app).sheet_pane.slip.active:
+        await asyncio.sleep(0.005)
     if room(app).view == "told":
         app.key("enter")
     while session.assignment == old or not ready(app):
