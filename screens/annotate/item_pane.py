@@ -231,5 +231,6 @@ class ItemPane(Vertical):
         write_subtitle(self, f"{ActiveKeys(self.screen).paging}: read on" if self.reading() else "")
 
     def scroll_to_top(self) -> None:
+        """Show the beginning of the question and of the options."""
         for part in (self.asked, self.choices):
             part.scroll_home(animate=False)

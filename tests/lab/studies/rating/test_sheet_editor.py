@@ -295,6 +295,18 @@ def test_a_line_of_the_guide_that_is_not_there_is_refused(store: Store) -> None:
     assert editor.line is None
 
 
+def test_details_that_are_still_being_typed_go_with_an_option_that_is_clicked(store: Store) -> None:
+    editor = edited(store, YES_NO)
+    editor.type_cite()
+    press(editor, ['"2'])
+    editor.leave_line()
+    editor.type_note()
+    press(editor, ['"because'])
+    assert isinstance(editor.press_option("1"), Label)
+    assert answer(editor).details == AnswerDetails(note="because", cites="§2")
+    assert editor.line is None
+
+
 def test_a_flag_is_raised_and_taken_back_beside_the_answer(store: Store) -> None:
     flag = Field("seen", "Seen before?", "flag", required=False, key="9")
     editor = edited(store, YES_NO, flag)
