@@ -21,8 +21,8 @@ from lab.studies.settling.adjudication import AdjudicationSession
 from lab.studies.settling.batch_settlement import Batch, BatchScope, batch_of, raters_of, settle_batch
 from screens.adjudicate.words import question_words, reason_choices
 from screens.annotate.answer_field import AnswerLine
+from screens.annotate.item_pane import AnswerOptions
 from screens.annotate.menu import Menu, MenuEntry
-from screens.annotate.rows import AnswerOptions
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
 from screens.lab import ReportsErrors, WorkFailed, post_if_newest

@@ -20,7 +20,7 @@ from lab.core.study.adjudication import Means, Move, PlaceAnswer
 from lab.core.study.label import Missing
 from lab.core.task.task import Actor
 from lab.studies.rating.rating_pace import Pace
-from lab.studies.rating.sheet_items import SheetItem, way_of
+from lab.studies.rating.sheet_items import SheetItem, chosen_keys, selection_problem, toggle_option, way_of
 from lab.studies.rating.sheet_wording import Wording
 from lab.studies.rating.typed_answers import hint_of, typed_value, words_of
 from lab.studies.settling.adjudication import AdjudicationSession, ItemAnswers, MaskedAnswer
@@ -28,10 +28,9 @@ from screens.adjudicate.keys import SETTLE_KEYS
 from screens.adjudicate.rows import AnswerList
 from screens.adjudicate.words import SettlementDraft, beside_words, case_words, item_at, reason_choices
 from screens.annotate.answer_field import AnswerLine
-from screens.annotate.answer_keys import ascii_digit
-from screens.annotate.chosen_options import chosen_keys, not_enough, toggled
+from screens.annotate.item_pane import AnswerOptions
+from screens.annotate.keys import ascii_digit
 from screens.annotate.menu import Menu, MenuEntry
-from screens.annotate.rows import AnswerOptions
 from screens.key_names import with_keys
 from screens.lab import ReportsErrors
 from screens.theme import ERROR
@@ -302,7 +301,7 @@ class SettlementPane(ReportsErrors, Vertical):
         """Choose an option, or toggle it in a field of many options."""
         if way_of(self.item) == "many":
             selection = self.draft.value if isinstance(self.draft.value, list) else None
-            value = toggled(self.item, selection, value)
+            value = toggle_option(self.item, selection, value)
         self.choose(value)
 
     def choose(self, value: Any, missing: Missing | None = None, means: Means | None = None) -> None:
@@ -474,7 +473,7 @@ class SettlementPane(ReportsErrors, Vertical):
         if (
             way_of(self.item) == "many"
             and self.draft.missing is None
-            and (why := not_enough(self.item, self.draft.value))
+            and (why := selection_problem(self.item, self.draft.value))
         ):
             self.renew(why)
             return

@@ -334,7 +334,7 @@ class AnnotateScreen(RoomScreen[None]):
             self.unit_pane.draw_region(on=False)
             self.sheet_pane.items.focus()
             self.refresh_lines()
-        elif self.view == "open" and self.sheet_pane.keying.digits:
+        elif self.view == "open" and self.sheet_pane.editor.entry.digits:
             self.sheet_pane.drop_digits()
         elif self.view in ("open", "told") and self.unit_pane.back():
             self.refresh_lines()
@@ -365,7 +365,7 @@ class AnnotateScreen(RoomScreen[None]):
             try_report(self, self._show_taken_up)
 
     def _show_taken_up(self) -> None:
-        if self.sheet_pane.answering.load_other_window():
+        if self.sheet_pane.take_up_other_window():
             self.attendance.refresh_progress()
             self.mark_evidence()
 
@@ -439,7 +439,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     def mark_evidence(self) -> None:
         """Mark beside the sheet the evidence of its answers."""
-        self.unit_pane.mark_evidence([*self.sheet_pane.evidence(), *self.sheet_pane.pending()])
+        self.unit_pane.mark_evidence(self.sheet_pane.evidence())
 
     @on(UnitPane.PlaceChanged)
     def _pass_place(self, message: UnitPane.PlaceChanged) -> None:
@@ -494,7 +494,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     def action_search(self) -> None:
         """Open the line for a search in the run."""
-        self.sheet_pane.entry.search()
+        self.sheet_pane.search()
 
     def action_side(self) -> None:
         """Give the step keys to the other run of a pair."""
@@ -545,7 +545,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     def has_more(self, by: int) -> bool:
         """Return True if a page on (1) or back (-1) shows more of the question or of the text beside the sheet."""
-        if self.view == "open" and self.sheet_pane.reading(by) is not None:
+        if self.view == "open" and self.sheet_pane.item_pane.reading(by) is not None:
             return True
         return any(
             page.scroll_offset.y < page.max_scroll_y if by > 0 else page.scroll_offset.y > 0
@@ -557,5 +557,9 @@ class AnnotateScreen(RoomScreen[None]):
         if self.view == "read":
             self.read_page.scroll_pages(pages)
             self.refresh_lines()
-        elif self.view != "open" or (pages < 0 and self.unit_pane.read_on) or not self.sheet_pane.read_on(pages):
+        elif (
+            self.view != "open"
+            or (pages < 0 and self.unit_pane.read_on)
+            or not self.sheet_pane.item_pane.read_on(pages)
+        ):
             self.unit_pane.scroll(pages)

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from lab.core.study.guideline import clauses
 from lab.core.study.protocol import Field, Option, Protocol
 from lab.core.text.plain_text import plain
-from screens.annotate.answer_keys import many_words
+from screens.annotate.sheet_text import many_words
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED
 from screens.widgets.border_words import write_title

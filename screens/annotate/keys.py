@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from textual.binding import Binding, BindingType
@@ -13,6 +14,14 @@ from screens.room_keys import back_binding
 ANSWER = Binding.Group("Answer", compact=True)
 STEPS = Binding.Group("Steps", compact=True)
 SHOW = Binding.Group("Show", compact=True)
+
+
+def ascii_digit(character: str | None) -> int | None:
+    """Return the digit that an input method wrote wide, or None for anything else. Plain digits are bindings."""
+    if character is None or len(character) != 1 or character.isascii():
+        return None
+    digit = unicodedata.decimal(character, -1)
+    return int(digit) if digit >= 0 else None
 
 
 class ActiveKeys:

@@ -1,21 +1,16 @@
-"""The sheet's list of items, and the options of the item under the cursor."""
+"""The sheet's list of items."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
 from typing import ClassVar
 
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
-from textual.message import Message
-from textual.widget import Widget
 
 from lab.core.study.rating_sheet import FieldReference, Sheet
 from lab.studies.rating.rating_session import may_stay_open
-from lab.studies.rating.sheet_items import AnswerChoice, SheetItem, items_of
+from lab.studies.rating.sheet_items import SheetItem
 from lab.studies.rating.sheet_wording import Wording, clash_at
 from screens.annotate.sheet_text import line_words
 from screens.theme import MUTED
@@ -64,12 +59,10 @@ sheets so far. Every answer is on the disk before it is shown here.
         self._digits = 0
         self._line_states: list[Hashable] = []
 
-    def show(self, sheet: Sheet, way: Wording) -> None:
+    def show(self, sheet: Sheet, way: Wording, items: list[SheetItem]) -> None:
         """Show the sheet's present state. Only lines that differ are painted again."""
-        before, same = self.sheet, self.sheet is not None and (self.sheet.unit, self.way) == (sheet.unit, way)
-        self.sheet, self.way = sheet, way
-        if not same or before is None or before.spots != sheet.spots:
-            self.items = items_of(sheet)
+        same = self.sheet is not None and (self.sheet.unit, self.way) == (sheet.unit, way)
+        self.sheet, self.way, self.items = sheet, way, items
         self._digits = len(str(len(sheet.unit.targets))) if sheet.unit.targets else 0
         previous_states, self._line_states = (
             self._line_states,
@@ -95,20 +88,6 @@ sheets so far. Every answer is on the disk before it is shown here.
         spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
         heads = [self.sheet.heads.get(spot) for spot in spots]
         return (*spots, *(head.id if head is not None else "" for head in heads), bool(clash_at(self.sheet, item)))
-
-    @property
-    def item(self) -> SheetItem | None:
-        """Item under the cursor, or None on the last line."""
-        return self.items[self.cursor] if self.cursor < len(self.items) else None
-
-    def index_of(self, spot: FieldReference | None) -> int:
-        """Return the line of a place. A flag's line is that of its item, None is the last line."""
-        if spot is None:
-            return len(self.items)
-        for index, item in enumerate(self.items):
-            if item.spot == spot or (item.spot.target == spot.target and spot.field in [f.id for f in item.flags]):
-                return index
-        return next((index for index, item in enumerate(self.items) if item.spot.target == spot.target), 0)
 
     @property
     def count(self) -> int:
@@ -151,103 +130,3 @@ sheets so far. Every answer is on the disk before it is shown here.
         if optional and not open_count:
             state = self.way.sheet("_optional", optional)
         return Content.assemble(f"» {self.way.sheet('_hand_in')}", (f"   {state}", MUTED))
-
-
-_INDENT = 4
-"""Columns by which an answer of several lines is indented below its sign and digit."""
-
-
-class AnswerOptions(Widget):
-    """Answers of the current item with their digits, side by side if they fit. A click gives one."""
-
-    DEFAULT_CSS = "AnswerOptions { height: auto; width: 1fr; }"
-    _GAP = 3
-
-    @dataclass
-    class Picked(Message):
-        """Message: an option was clicked."""
-
-        key: str
-
-    def __init__(self) -> None:
-        super().__init__(id="options")
-        self.choices: Sequence[AnswerChoice] = ()
-        self.flags: Sequence[AnswerChoice] = ()
-        self.marked: Collection[str] = ()
-        self.hint = ""
-        self.many = False
-
-    def show(
-        self,
-        choices: Sequence[AnswerChoice],
-        flags: Sequence[AnswerChoice] = (),
-        standing: Collection[str] = (),
-        says: str = "",
-        *,
-        many: bool = False,
-    ) -> None:
-        """Show these options with the keys in `marked` marked, without options, how to answer the item.
-
-        If `many`, several may be marked.
-        """
-        current = (self.choices, self.flags, self.marked, self.hint, self.many)
-        if (choices, flags, standing, says, many) == current:
-            return
-        self.choices, self.flags, self.marked, self.hint, self.many = choices, flags, standing, says, many
-        before, width = self.size.height, self.size.width
-        self.refresh(layout=not width or self.rows(width) != before)
-
-    @property
-    def all(self) -> list[AnswerChoice]:
-        """Options and then flags."""
-        return [*self.choices, *self.flags]
-
-    def _cell(self, choice: AnswerChoice, signs: str) -> Content:
-        stands = choice.key in self.marked
-        style = "bold" if stands else ""
-        sign = f"{signs[stands]} "
-        return Content.assemble((sign, style), (choice.key, "bold underline"), (f" {choice.says}", style))
-
-    def _lines(self, width: int) -> list[list[Content]]:
-        """Return rows of cells: options side by side if all fit, else stacked. Flags have rows of their own."""
-        lines: list[list[Content]] = []
-        for choices, signs in ((self.choices, "☐☑" if self.many else "○●"), (self.flags, "☐☑")):
-            cells = [self._cell(choice, signs) for choice in choices]
-            wide = sum(cell.cell_length for cell in cells) + self._GAP * (len(cells) - 1)
-            lines += [cells] if cells and wide <= width else [[cell] for cell in cells]
-        return lines
-
-    def _hint_lines(self, width: int) -> list[Content]:
-        return Content(self.hint).wrap(max(1, width)) if self.hint else []
-
-    def _wrap_row(self, cells: Sequence[Content], width: int) -> list[Content]:
-        """Return the lines of a row of cells. A cell wider than the width continues with an indent."""
-        if len(cells) > 1 or cells[0].cell_length <= width:
-            return [Content(" " * self._GAP).join(cells)]
-        first, *others = cells[0].wrap(max(1, width - _INDENT))
-        return [first, *(Content(" " * _INDENT) + line for line in others)]
-
-    def rows(self, width: int) -> int:
-        """Return the rows that everything takes in so many columns."""
-        return len(self._hint_lines(width)) + sum(len(self._wrap_row(cells, width)) for cells in self._lines(width))
-
-    def render(self) -> Content:
-        width = max(1, self.size.width)
-        lines = [line for cells in self._lines(width) for line in self._wrap_row(cells, width)]
-        return Content("\n").join([*self._hint_lines(width), *lines])
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self.rows(width)
-
-    def on_click(self, event: events.Click) -> None:
-        width = self.size.width
-        choices = iter(self.all)
-        row = len(self._hint_lines(width))
-        for cells in self._lines(width):
-            left, rows = 0, len(self._wrap_row(cells, width))
-            for cell in cells:
-                choice = next(choices)
-                if row <= event.y < row + rows and (left <= event.x < left + cell.cell_length or len(cells) == 1):
-                    self.post_message(self.Picked(choice.key))
-                left += cell.cell_length + self._GAP
-            row += rows

@@ -1,58 +1,251 @@
-"""The sheet of one unit. Digits, Enter, a menu, the mouse, and places beside it answer its items."""
+"""The sheet of one unit on screen: it paints a `SheetEditor`, and passes keys, typed lines and the mouse to it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import ClassVar
 
 from msgspec import convert
 from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
 
-from lab.core.errors import LabError
-from lab.core.study.guideline import clause_of, clauses
-from lab.core.study.label import Missing
-from lab.core.study.rating_sheet import MISSING, FieldReference, Sheet
-from lab.studies.rating.scale_entry import largest_number
-from lab.studies.rating.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, way_of
-from lab.studies.rating.sheet_wording import SURES, Wording, place_words
-from lab.studies.rating.typed_answers import hint_of, typed_value, words_of
+from lab.core.run.screen_clock import Clock
+from lab.core.study.label import Label, Missing
+from lab.core.study.rating_sheet import Sheet
+from lab.studies.rating.drafts import ItemEntry, TypedLine
+from lab.studies.rating.rating_pace import Pace
+from lab.studies.rating.rating_session import HandedIn, RatingSession
+from lab.studies.rating.sheet_editor import Effect, Region, SheetEditor
+from lab.studies.rating.sheet_items import SheetItem, selection_problem, way_of
+from lab.studies.rating.sheet_wording import Wording
 from screens.annotate.answer_field import AnswerLine
-from screens.annotate.answer_keys import ascii_digit
-from screens.annotate.answering import AnswerEditor
-from screens.annotate.chosen_options import chosen_in, has_draft, not_enough, toggle_option
-from screens.annotate.clashes import clash_entries
+from screens.annotate.item_pane import AnswerOptions, ItemPane
+from screens.annotate.keys import SHEET_KEYS, ascii_digit
 from screens.annotate.menu import Menu, MenuEntry
-from screens.annotate.rows import AnswerOptions, SheetItems
-from screens.annotate.sheet_view import SEARCH, SheetView
+from screens.annotate.other_answers import (
+    clash_entries,
+    confidence_entries,
+    general_entries,
+    other_answers,
+)
+from screens.annotate.phone_pane import Evidence
+from screens.annotate.rows import SheetItems
+from screens.annotate.sheet_text import enter_words
+from screens.key_names import with_keys
+from screens.lab import ReportsErrors
 from screens.live.choices import TOO_EARLY
+from screens.slip import KeyGuard
 from screens.widgets.lines import LineList
 
-if TYPE_CHECKING:
-    from lab.core.run.screen_clock import Clock
-    from lab.studies.rating.rating_pace import Pace
+_ITEM, _LEAST = 0.6, 3
+"""Maximum part of the sheet for the item, and minimum rows for the list and for the question."""
+_SETTLES = 1.0
+"""Seconds without a change after which the rater's place and drafts are stored."""
 
-Region = tuple[int, int, int, int]
 
-
-class SheetPane(SheetView):
-    """A rater's sheet with the keys that answer it, used in Annotate and after a played run.
+class SheetPane(ReportsErrors, Vertical):
+    """A rater's sheet, used in Annotate and after a played run.
 
     Its owner calls `open` once a rating session has a unit, and `set_place` when another place is shown beside it.
-    Messages report answers, requests and handing in. Without `beside` no run is shown beside it, and answers have no
-    evidence.
+    Messages report answers, requests and handing in. An answer is painted after the editor has committed it.
     """
 
-    def __init__(
-        self,
-        clock: Clock | None = None,
-        pace: Pace | None = None,
-        items: SheetItems | None = None,
-        *,
-        beside: bool = True,
-    ) -> None:
-        super().__init__(clock, pace, items)
-        self.answering = AnswerEditor(self)
-        self.entry = TypedEntry(self, self.answering)
-        self._beside = beside
+    BINDING_GROUP_TITLE = "Sheet"
+    BINDINGS: ClassVar[list[BindingType]] = SHEET_KEYS
+
+    @dataclass
+    class Answered(Message):
+        """Message: a label was stored."""
+
+        label: Label
+
+    @dataclass
+    class UnitHandedIn(Message):
+        """Message: the unit is handed in."""
+
+        handed: HandedIn
+
+    @dataclass
+    class Settled(Message):
+        """Message: in a handed-in unit the clashes are settled, or left for later."""
+
+    @dataclass
+    class ItemChanged(Message):
+        """Message: another line is the current one. `item` is None on the last."""
+
+        item: SheetItem | None
+
+    @dataclass
+    class KeysChanged(Message):
+        """Message: the effect of keys changed, since a menu or line was opened or left, or input was added."""
+
+    @dataclass
+    class Requested(Message):
+        """Message: the sheet asks its screen for `guide`, `region`, `search`, `place` or (without answers) `undo`."""
+
+        what: str
+        place: str = ""
+
+    def __init__(self, clock: Clock | None = None, pace: Pace | None = None, items: SheetItems | None = None) -> None:
+        super().__init__(id="answer-sheet")
+        self.title = "Sheet"
+        """Title above the lines."""
+        self.unseen: frozenset[str] = frozenset()
+        """Fields that are not asked here."""
+        self.clock = clock or Clock()
+        self.pace = pace or Pace(self.clock)
+        self.drawing = ""
+        """Use of the next region drawn beside the sheet: `answer`, `region`, empty while none is requested."""
+        self.items = items or SheetItems()
+        self.item_pane = ItemPane()
+        self.slip = KeyGuard(self.clock)
+        """Pause after handing in, in which no key acts on the next sheet."""
+        self.line = AnswerLine(self.clock, self.pace)
+        self.menu = Menu()
+        self._editor: SheetEditor | None = None
+        self._painted_entry: ItemEntry | None = None
+        self._opened_line: TypedLine | None = None
+
+    def compose(self) -> ComposeResult:
+        yield self.items
+        yield self.item_pane
+        yield self.line
+        yield self.menu
+
+    def on_mount(self) -> None:
+        self._keep_timer = self.set_interval(_SETTLES, self.store_place, pause=True)  # `_store_place_soon` resumes it
+
+    # -- the editor ------------------------------------------------------------------------------------------
+
+    @property
+    def editor(self) -> SheetEditor:
+        """Editor of the open sheet."""
+        assert self._editor is not None
+        return self._editor
+
+    @property
+    def session(self) -> RatingSession:
+        return self.editor.session
+
+    @property
+    def sheet(self) -> Sheet:
+        return self.editor.sheet
+
+    @property
+    def wording(self) -> Wording:
+        return self.editor.wording
+
+    @property
+    def place(self) -> str:
+        """Place shown beside the sheet."""
+        return self.editor.place
+
+    @property
+    def item(self) -> SheetItem | None:
+        """The item under the cursor, or None on the line that hands in."""
+        return self.items.items[self.items.cursor] if self.items.cursor < len(self.items.items) else None
+
+    @property
+    def typing(self) -> str:
+        """Use of the open line: `answer`, `note`, `cites`, `search`, empty while it is closed."""
+        return self.editor.line.purpose if self._editor is not None and self.editor.line is not None else ""
+
+    def open(self, session: RatingSession) -> str:
+        """Show the session's open unit where the rater left it. Return their place in the run."""
+        self._editor = SheetEditor(session, self.clock, self.pace, self.unseen)
+        self._update()
+        self.items.changed()
+        self.items.go(self.editor.index)
+        self.items.scroll_to(y=max(0, self.items.cursor - 2), animate=False)
+        self.items.focus()
+        return self.editor.last_place
+
+    def _current_editor(self) -> SheetEditor:
+        """Return the editor at the line under the cursor, with the text typed so far."""
+        # A key may come before the messages about the cursor and the text.
+        editor = self.editor
+        if editor.line is not None:
+            line = editor.line
+            line.text, line.begun, line.first_key_at = self.line.text, self.line.begun, self.line.first_key_at
+        editor.go_to_line(self.items.cursor)
+        return editor
+
+    def _update(self, effect: Effect = "", *, marked: bool = True) -> None:
+        """Paint the editor's state, then act on what a key did. Unless `marked`, Enter chooses nothing in a menu."""
+        editor = self.editor
+        if self.items.sheet is not editor.sheet:
+            self.items.show(editor.sheet, editor.wording, editor.items)
+        self.items.go(editor.index)
+        if effect == "open":
+            editor.problem = self.next_words
+        if isinstance(effect, Label):
+            self.post_message(self.Answered(effect))
+        if editor.entry is not self._painted_entry:
+            self._painted_entry = editor.entry
+            self.drawing = ""
+            self.item_pane.scroll_to_top()
+            self.post_message(self.ItemChanged(self.item))
+        elif effect in ("", "open"):
+            self.post_message(self.KeysChanged())
+        self._show_line()
+        self._paint()
+        self._store_place_soon()
+        if effect == "menu":
+            self._list_others(marked=marked)
+        elif effect == "undo":
+            self.post_message(self.Requested("undo"))
+        elif isinstance(effect, HandedIn):
+            self.slip.begin()
+            self.post_message(self.UnitHandedIn(effect))
+        elif effect == "settled" or (isinstance(effect, Label) and self.sheet.committed and not self.sheet.clashes):
+            self.post_message(self.Settled())
+
+    @on(LineList.Highlighted, "#items")
+    def _begin_highlighted(self, message: LineList.Highlighted) -> None:
+        message.stop()
+        if self._current_editor().entry is not self._painted_entry:
+            self._update()
+
+    def set_place(self, place: str) -> None:
+        """Record the place shown beside the sheet."""
+        if self._editor is not None and place != self.place:
+            turned, self.editor.place = bool(place) is not bool(self.place), place
+            self._store_place_soon()
+            if turned:
+                self.refresh_bindings()
+
+    def _store_place_soon(self) -> None:
+        """Store place and drafts after a pause without further changes."""
+        self._keep_timer.reset()
+        self._keep_timer.resume()
+
+    def store_place(self, *, leaving: bool = False) -> None:
+        """Store place and drafts, if they changed. `leaving` stores them anyway, for the time of leaving."""
+        self._keep_timer.pause()
+        if self._editor is not None:
+            before = self.editor.problem
+            self._current_editor().store_position(leaving=leaving)
+            if self.editor.problem != before:
+                self._paint()
+
+    def take_pace(self, pace: Pace) -> None:
+        """Begin another sitting."""
+        self.pace = self.line.pace = pace
+        if self._editor is not None:
+            self.editor.pace = pace
+
+    def take_up_other_window(self) -> bool:
+        """Show what another window of this rater stored for this unit. Return False if it stored nothing."""
+        if not self._current_editor().load_other_window():
+            return False
+        self._update()
+        self.update_keys()
+        return True
+
+    # -- keys ------------------------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
         """Accept digits of any width, as input methods write them, and the letters of options."""
@@ -61,196 +254,88 @@ class SheetPane(SheetView):
             event.stop()
             self.say(TOO_EARLY)
             return
-        if self.typing or not self.items.has_focus:
+        if self._editor is None or self.typing or not self.items.has_focus:
             return
         digit = ascii_digit(event.character)
         if digit is not None:
             event.stop()
-            self.action_digit(digit, composed=True)
-        elif event.character and self.item is not None and self.keying.entry_kind(self.item) in ("choice", "many"):
-            choices = [
-                choice
-                for choice in self.wording.choices(self.item)
-                if choice.letter and choice.letter == event.character
-            ]
-            if choices:
-                event.stop()
-                self.keying.touch(self.clock.now())
-                self._give_choice(self.item, choices[0])
+            self._update(self._current_editor().press_digit(digit, composed=True))
+        elif event.character and (effect := self._current_editor().press_letter(event.character)) is not None:
+            event.stop()
+            self._update(effect)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what the current line allows, nothing while a line or the menu is open."""
-        if self.session is None or self.session.sheet is None or self.typing:
-            return False
-        if self.menu.display:
+        if self._editor is None or self.typing or self.menu.display:
             return False
         item = self.item
         match action:
             case "missing" | "note" | "confidence":
                 return item is not None
             case "cite":
-                return item is not None and bool(self.entry.guide.strip())
+                return item is not None and bool(self.editor.guide.strip())
             case "accept":
-                return self.prelabel is not None
+                return self.editor.prelabel is not None
             case "evidence" | "region" | "to_evidence":
-                return item is not None and bool(self.place) and self._beside
+                return item is not None and bool(self.place)
             case "type":
-                return item is not None and self.keying.entry_kind(item) not in ("choice", "many")
+                return item is not None and way_of(item) not in ("choice", "many")
             case "full":
                 return item is not None and item.field.kind == "interval" and item.field.most is not None
             case "drop":
-                return bool(self.keying.digits)
+                return bool(self.editor.entry.digits)
         return True
 
-    def action_digit(self, digit: int, *, composed: bool = False) -> None:
-        """Handle a digit: an option, a digit of a scale, or the start of typed text.
-
-        For other items 0 opens the menu.
-        """
-        item = self.item
-        if item is None:
-            if digit == 0:
-                self.action_other()
-            return
-        # An input method delivers a digit later than its key, so the time of the first key is unknown.
-        self.keying.touch(None if composed else self.clock.now())
-        flag = next((choice.value for choice in self.wording.flags(item) if choice.key == str(digit)), None)
-        if flag is not None and not self.keying.digits:
-            self.answering.raise_flag(flag)
-            return
-        if self.clash and self.keying.entry_kind(item) not in ("choice", "many"):
-            self._reject_input(self.next_words)
-            return
-        match self.keying.add_digit(item, self.wording.choices(item), str(digit)):
-            case "menu":
-                self.action_other()
-            case "type":
-                self.entry.type_answer(str(digit))
-            case "wait":
-                self._set_digits(self.keying.digits)
-            case ("give", value):
-                self.keying.follows = self.answering.give(value) and self.item is not None
-            case ("turn", value):
-                self._turn_option(item, value)
-            case ("wrong", str(words)):
-                self._reject_input(words)
+    def action_digit(self, digit: int) -> None:
+        """Answer with a digit, or begin to."""
+        self._update(self._current_editor().press_digit(digit))
 
     def action_on(self) -> None:
-        """Handle Enter: give what was begun, else go on, and at the end hand in.
-
-        On an open item show how to answer it.
-        """
-        item = self.item
-        if item is None:
-            self.answering.hand_in()
-            return
-        if has_draft(self.drafts, item) and not self.keying.digits:
-            self._give_chosen(item)
-            return
-        if self.clash and not self.keying.digits:
-            self._list_others(marked=False)
-            return
-        answered = self.sheet.head(item.spot) is not None
-        match self.keying.effect_of_enter(item, self.wording.choices(item), answered):
-            case ("give", value):
-                self.answering.give(value)
-            case ("turn", value):
-                self._turn_option(item, value)
-            case ("wrong", str(words)):
-                self._reject_input(words)
-            case "menu" | "open" if self.keying.follows:
-                self.keying.follows = False
-                self.say("The item before is kept; this one is open.")
-                self.post_message(self.KeysChanged())
-            case "open":
-                self._reject_input(self.next_words)
-            case "menu":
-                self._list_others(marked=False)
-            case "type":
-                self.entry.type_answer()
-            case "shown":
-                self._give_shown()
-            case _:
-                self.go_on(item.spot)
-
-    # -- many options ----------------------------------------------------------------------------------------
-
-    def _give_choice(self, item: SheetItem, choice: AnswerChoice) -> None:
-        """Give an option as the answer, or toggle it if the answer has several."""
-        if self.keying.entry_kind(item) == "many" and choice.value is not NOT_SEEN:
-            self._turn_option(item, choice.value)
-        else:
-            self.answering.give(choice.value)
-
-    def _turn_option(self, item: SheetItem, option: object) -> None:
-        """Toggle an option of several. Enter gives the selection."""
-        toggle_option(self.drafts, item, self.sheet.value(item.spot), option)
-        self.say("")
-        self.store_place_soon()
-        self.post_message(self.KeysChanged())
-
-    def _give_chosen(self, item: SheetItem) -> None:
-        """Give the chosen options as the answer."""
-        selection = chosen_in(self.drafts, item, self.sheet.value(item.spot))
-        if why := not_enough(item, selection):
-            self._reject_input(why)
-            return
-        self.answering.give(selection)
-
-    def _reject_input(self, words: str) -> None:
-        """Show why the input is not an answer. The input is discarded."""
-        self.say(words)
-        self.post_message(self.KeysChanged())
-
-    def _give_shown(self) -> None:
-        """Give the step shown as the answer."""
-        step = self.place.rpartition("@")[2]
-        if step.isdecimal():
-            self.keying.touch(self.clock.now())
-            self.answering.give(int(step))
-        else:
-            self.entry.type_answer()
+        """Give what was begun, else go on, and at the end hand in."""
+        self._update(self._current_editor().press_enter(), marked=False)
 
     def action_drop(self) -> None:
         """Delete the last digit of an incomplete number."""
-        self._set_digits(self.keying.digits[:-1])
+        self.editor.set_digits(self.editor.entry.digits[:-1])
+        self._update()
 
     def drop_digits(self) -> None:
         """Delete an incomplete number."""
-        self._set_digits("")
+        self.editor.set_digits("")
+        self._update()
 
-    def _set_digits(self, digits: str) -> None:
-        self.keying.digits = digits
-        self.say("")
-        self.store_place_soon()
-        self.post_message(self.KeysChanged())
+    def action_missing(self, reason: Missing) -> None:
+        """Give no answer, with a reason."""
+        self._update(self._current_editor().give_missing(reason))
+
+    def action_accept(self) -> None:
+        """Accept the judge's answer that is shown."""
+        self._update(self._current_editor().accept_prelabel())
+
+    def action_full(self) -> None:
+        """Answer with the top of the scale."""
+        self._update(self._current_editor().give_most())
+
+    def action_undo(self) -> None:
+        """Take back the newest answer and go to it. If there is none, ask the screen."""
+        self._update(self._current_editor().undo())
 
     # -- what an answer rests on -----------------------------------------------------------------------------
 
     def action_evidence(self) -> None:
         """Make the step shown the evidence of the answer."""
-        if not self.place:
-            self.say("No step is shown here.")
-            return
-        self.keying.touch(self.clock.now())
-        self.answering.change_companions(evidence=self.place, region=None)
+        self._update(self._current_editor().cite_shown_step())
 
     def action_to_evidence(self) -> None:
         """Go to the step that is the answer's evidence."""
-        item = self.item
-        if item is None:
-            return
-        head = self.sheet.head(item.spot)
-        place = self.drafts.get((item.spot, "evidence")) or (head.evidence if head is not None else None)
-        if place:
+        if place := self._current_editor().details.evidence:
             self.post_message(self.Requested("place", place))
         else:
             self.say("This answer rests on no step.")
 
     def action_region(self) -> None:
         """Select a region of the phone as the evidence, or as the answer of a box field."""
-        item = self.item
-        self.request_region("answer" if item is not None and item.field.kind == "box" else "region")
+        self.request_region("answer" if self.item is not None and self.item.field.kind == "box" else "region")
 
     def request_region(self, what: str) -> None:
         """Ask the screen for a region, as `answer` or as evidence (`region`)."""
@@ -262,103 +347,127 @@ class SheetPane(SheetView):
 
     def take_region(self, place: str, region: Region) -> None:
         """Take a region that was drawn at a place."""
-        self.keying.touch(self.clock.now())
         what, self.drawing = self.drawing, ""
-        if what == "answer":
-            self.drafts[self.keying.spot or FieldReference("", ""), "evidence"] = place
-            self.answering.give(list(region))
-        elif what == "region":
-            self.answering.change_companions(evidence=place, region=region)
+        if what:
+            self._update(self._current_editor().take_region(place, region, answers=what == "answer"))
 
-    # -- what is added, typed, or taken back ------------------------------------------------------------------
+    def evidence(self) -> list[Evidence]:
+        """Return the evidence of the sheet's answers, and of answers not given yet, each with its item's number."""
+        items, drafts = self.editor.items, self.editor.drafts
+        given = [(item, head.details) for item in items if (head := self.sheet.head(item.spot)) is not None]
+        given += [(item, drafts[item.spot].details) for item in items if item.spot in drafts]
+        return [
+            Evidence(details.evidence, details.region, str(item.number or ""))
+            for item, details in given
+            if details.evidence
+        ]
 
-    def action_missing(self, reason: Missing) -> None:
-        """Give no answer, with a reason."""
-        self.keying.touch(self.clock.now())
-        self.answering.give(missing=reason)
-
-    def action_accept(self) -> None:
-        """Accept the judge's answer that is shown."""
-        if self.prelabel is not None:
-            self.keying.touch(self.clock.now())
-            self.keying.follows = self.answering.give(self.prelabel.value) and self.item is not None
-
-    def action_full(self) -> None:
-        """Answer with the top of the scale."""
-        self.answering.give_most()
-
-    def action_undo(self) -> None:
-        """Take back the newest answer and go to it. If there is none, ask the screen."""
-        self.answering.undo()
+    # -- the line ----------------------------------------------------------------------------------------------
 
     def action_type(self) -> None:
         """Open the line for the answer."""
-        self.entry.type_answer()
+        self._update(self._current_editor().type_answer())
 
     def action_note(self) -> None:
         """Open the line for a note."""
-        self.entry.type_note()
+        self._update(self._current_editor().type_note())
 
     def action_cite(self) -> None:
         """Open the line for a line number of the guide."""
-        self.entry.type_cite()
+        self._update(self._current_editor().type_cite())
+
+    def search(self) -> None:
+        """Open the line for a search beside the sheet. Enter goes to the next match."""
+        self._update(self._current_editor().type_search())
+
+    def _show_line(self) -> None:
+        """Open or close the line as the editor has it."""
+        line = self.editor.line
+        if line is self._opened_line:
+            return
+        self._opened_line = line
+        if line is not None:
+            self.line.open(line.title, line.text, line.hint)
+            if line.begun:
+                self.line.begin(line.first_key_at)
+        else:
+            if self.line.has_focus:
+                self.items.focus()
+            self.line.close()
+        self.update_keys()
 
     @on(AnswerLine.Ended)
-    def _store_line(self, message: AnswerLine.Ended) -> None:
+    def _end_line(self, message: AnswerLine.Ended) -> None:
         message.stop()
-        self.entry.enter()
+        editor = self._current_editor()
+        if editor.line is not None and editor.line.purpose == "search" and editor.line.text.strip():
+            self.post_message(self.Requested("search", editor.line.text.strip()))
+        else:
+            self._update(editor.end_line())
 
     @on(AnswerLine.Exited)
     def _leave_line(self, message: AnswerLine.Exited) -> None:
         message.stop()
-        self.entry.leave(message.by)
+        self._update(self._current_editor().leave_line())
+        if message.by:
+            self.items.action_move(message.by)
 
     @on(AnswerLine.Changed)
     def _keep_line(self, message: AnswerLine.Changed) -> None:
         message.stop()
         if self.typing:
-            self.store_place_soon()
+            self._store_place_soon()
 
-    # -- other answers ---------------------------------------------------------------------------------------
+    # -- the menus ---------------------------------------------------------------------------------------------
 
     def action_other(self) -> None:
         """Open the menu of other answers."""
         self._list_others()
 
     def _list_others(self, *, marked: bool = True) -> None:
-        item = self.item
-        self.keying.digits = ""
+        editor = self._current_editor()
+        item, editor.entry.digits = editor.item, ""
         entries = general_entries() if item is None else other_answers(self.wording, self.sheet, item, self.place)
-        if item is not None and self.clash:
+        if item is not None and editor.clash:
             words = clash_entries(self.wording, self.sheet, item)
             entries = words if self.sheet.committed else [*words, *entries]
             self._open_menu("Which of your answers stands?", entries, marked=marked)
             return
         self._open_menu("Other answers", entries, marked=marked)
 
+    def action_confidence(self) -> None:
+        """Ask how sure the rater is."""
+        self._open_menu("How sure", confidence_entries(self.wording))
+
+    def _open_menu(self, title: str, entries: list[MenuEntry], *, marked: bool = True) -> None:
+        self.item_pane.options.display = False  # the menu takes their place
+        self.menu.open(title, entries, marked=marked)
+        self.update_keys()
+
     @on(Menu.Picked)
     async def _run_menu_entry(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
-        self.options.display = True
+        self.item_pane.options.display = True
         self.items.focus()
         self.update_keys()
+        editor = self._current_editor()
         kind, _, which = message.id.partition(" ")
         if which:
-            self.keying.touch(self.clock.now())
+            editor.touch()
         match kind:
             case "settle":
-                for word in self.clash:
-                    if word.id == which:
-                        self.answering.settle(word)
+                for label in editor.clash:
+                    if label.id == which:
+                        self._update(editor.settle(label))
             case "missing":
-                self.action_missing(convert(which, Missing))
+                self._update(editor.give_missing(convert(which, Missing)))
             case "flag":
-                self.answering.raise_flag(which)
+                self._update(editor.raise_flag(which))
             case "sure":
-                self.answering.change_companions(confidence=float(which))
+                self._update(editor.change_details(confidence=float(which)))
             case "shown":
-                self._give_shown()
+                self._update(editor.give_shown_step())
             case "draw":
                 self.request_region("answer")
             case "guide":
@@ -366,203 +475,86 @@ class SheetPane(SheetView):
             case "full" | "type" | "note" | "cite" | "confidence" | "evidence" | "region" | "to_evidence" | "undo":
                 await self.run_action(kind)
 
-    def action_confidence(self) -> None:
-        """Ask how sure the rater is."""
-        self._open_menu("How sure", confidence_entries(self.wording))
-
-    def _open_menu(self, title: str, entries: list[MenuEntry], *, marked: bool = True) -> None:
-        self.options.display = False  # the menu takes their place
-        self.menu.open(title, entries, marked=marked)
-        self.update_keys()
-
-    # -- by mouse --------------------------------------------------------------------------------------------
+    # -- the mouse ---------------------------------------------------------------------------------------------
 
     @on(AnswerOptions.Picked)
     def _give_clicked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
-        item = self.item
-        if item is None:
-            return
-        self.items.focus()
-        self.keying.touch(self.clock.now())
-        for choice in self.wording.choices(item):
-            if choice.key == message.key:
-                self._give_choice(item, choice)
-                return
-        for flag in self.wording.flags(item):
-            if flag.key == message.key:
-                self.answering.raise_flag(flag.value)
+        if self.item is not None:
+            self.items.focus()
+            self._update(self._current_editor().press_option(message.key))
 
     @on(LineList.Chosen, "#items")
     def _enter_item(self, message: LineList.Chosen) -> None:
         message.stop()
         self.action_on()
 
+    # -- painting ----------------------------------------------------------------------------------------------
 
-_HUNDRED = 100
-_KEYS = {"skipped": "s", "cannot_judge": "c", "not_reached": "", "not_applicable": ""}
+    def say(self, problem: str) -> None:
+        """Paint the current item, with a line about what went wrong (empty for nothing)."""
+        self.editor.problem = problem
+        self._paint()
 
-
-def other_answers(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
-    """Return the menu's entries for an item. `place` is what is shown beside the sheet."""
-    target = item.spot.target
-    flags = []
-    for flag in item.flags:
-        raised = bool(sheet.value(FieldReference(target, flag.id)))
-        flags.append(MenuEntry(f"flag {flag.id}", way.sheet("_take_back" if raised else "_also", way.flag(flag))))
-    missing = [MenuEntry(f"missing {reason}", way.reason(reason), _KEYS[reason]) for reason in MISSING]
-    missing.sort(key=lambda entry: entry.id != "missing skipped")
-    head = sheet.head(item.spot)
-    evidence = (
-        [MenuEntry("evidence", f"rests on the step shown, {place_words(way, sheet.unit, place)}", "e")] if place else []
-    )
-    region = [MenuEntry("region", "rests on a region of the phone", "r")] if place else []
-    go = (
-        [MenuEntry("to_evidence", "go to the step it rests on", "g")]
-        if head is not None and head.evidence and sheet.unit.runs
-        else []
-    )
-    cite = [MenuEntry("cite", "goes by a line of the guide", "T")] if way.protocol.guideline(way.locale).strip() else []
-    more = [MenuEntry("note", "a note", "n"), *cite, MenuEntry("confidence", "how sure", "C"), *go, *region]
-    return [*_typed_entries(way, sheet, item, place), *missing, *flags, *evidence, *more, *general_entries()]
-
-
-def general_entries() -> list[MenuEntry]:
-    """Return the entries of every item."""
-    return [MenuEntry("undo", "take the last answer back", "z"), MenuEntry("guide", "the guideline", "t")]
-
-
-def _typed_entries(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
-    match way_of(item):
-        case "scale" if largest_number(item.field) == _HUNDRED:
-            return [MenuEntry("full", f"{item.field.most:g}", "f"), MenuEntry("type", "type it", "i")]
-        case "scale":
-            return [MenuEntry("type", "type it", "i")]
-        case "typed":
-            return [MenuEntry("type", "type it", "i")]
-        case "step":
-            step_entries = (
-                [MenuEntry("shown", f"the step shown, {place_words(way, sheet.unit, place)}")] if place else []
-            )
-            return [*step_entries, MenuEntry("type", "type its number", "i")]
-        case "box":
-            return [*([MenuEntry("draw", "frame it on the phone")] if place else []), MenuEntry("type", "type it", "i")]
-    return []
-
-
-def confidence_entries(way: Wording) -> list[MenuEntry]:
-    """Return the entries for how sure a rater is."""
-    return [MenuEntry(f"sure {number / (SURES - 1)}", words) for number, words in enumerate(way.sures())]
-
-
-class TypedEntry:
-    """Use of a sheet's line for one purpose at a time. Its text becomes the answer or goes with it."""
-
-    def __init__(self, view: SheetView, answering: AnswerEditor) -> None:
-        self.view = view
-        self.answering = answering
-
-    def type_answer(self, first_character: str = "") -> None:
-        """Open the line for the answer with `first_character`, or with what was typed or answered before."""
-        item = self.view.item
-        if item is None:
-            return
-        keying, draft = self.view.keying, self.view.drafts.get((item.spot, "answer"))
-        words = first_character or keying.digits or draft or words_of(self.view.sheet.value(item.spot))
-        keying.digits = ""
-        self._open("answer", "Your answer", words, hint_of(item.field), fresh=not first_character)
-
-    def type_note(self) -> None:
-        """Open the line for a note."""
-        item = self.view.item
-        if item is None:
-            return
-        head = self.view.sheet.head(item.spot)
-        words = self.view.drafts.get((item.spot, "note")) or (head.note if head is not None else "")
-        self._open("note", "Note", words, "a note with this answer")
-
-    def type_cite(self) -> None:
-        """Open the line for a line number of the guide."""
-        item = self.view.item
-        if item is None:
-            return
-        clause_count = len(clauses(self.guide))
-        if not clause_count:
-            self.view.say("This study has no guideline.")
-            return
-        head = self.view.sheet.head(item.spot)
-        words = self.view.drafts.get((item.spot, "cites")) or (head.cites if head is not None else "")
-        hint = f"its number, 1 to {clause_count}, as the guide (t) has it; nothing takes it back"
-        self._open("cites", "Line of the guide", words.removeprefix("§"), hint)
+    def _paint(self) -> None:
+        """Paint the current item, and how many are answered."""
+        items = self.editor.items
+        answered_count = len([line for line in items if self.sheet.head(line.spot) is not None])
+        self.items.write_titles(self.title, f"{answered_count} of {len(items)}")
+        self.item_pane.paint(self.editor)
+        self.take_room()
 
     @property
-    def guide(self) -> str:
-        """The study's guideline in this rater's language."""
-        return self.view.wording.protocol.guideline(self.view.wording.locale)
+    def saved(self) -> str:
+        """Text about the last saved answer."""
+        rows = self.sheet.rows if self._editor is not None else []
+        return f"✓ saved {self.clock.time_of_day(rows[-1].at)}" if rows else "Every answer is saved as you give it."
 
-    def search(self) -> None:
-        """Open the line for a search beside the sheet. Enter goes to the next match."""
-        self._open(SEARCH, "Search", "", "words on a screen, in an action, in the dialogue")
+    @property
+    def next_words(self) -> str:
+        """Text about what Enter does now."""
+        return with_keys(self, self._next_words())
 
-    def _open(self, what: str, title: str, words: str, hint: str, *, fresh: bool = True) -> None:
-        self.view.typing = what
-        line = self.view.line
-        line.open(title, words, hint)
-        if not fresh:
-            line.begin(self.view.keying.first_key_at)
-        self.view.update_keys()
+    def _next_words(self) -> str:
+        item = self.item
+        if self.menu.display:
+            return "A digit or {other.choose} chooses, {other.leave} leaves."
+        if self.typing == "search":
+            return "{entry.keep} goes to the next step that holds these words, {entry.leave} ends the search."
+        if self.typing:
+            return "{entry.keep} keeps what you typed, {entry.leave} leaves it for later."
+        if self._editor is None:
+            return ""
+        if item is None and self.sheet.committed:
+            return "{answer.next} goes on."
+        if item is None:
+            if self.sheet.unanswered:
+                return "{answer.next} goes to the first that is open."
+            return "{answer.next} hands in" + ("; there is no going back." if self.wording.protocol.forward else ".")
+        digits = self.editor.entry.digits
+        if self.editor.clash and not digits:
+            return "{answer.next}: settle which answer stands."
+        if not digits and self.editor.draft.options:
+            return selection_problem(item, self.editor.selection) or "{answer.next}: this is the answer."
+        return enter_words(item, digits, self.sheet.head(item.spot) is not None, bool(self.place))
 
-    def enter(self) -> None:
-        """Store the line's text for its purpose. If it is not valid, show why and keep the line open."""
-        line, item = self.view.line, self.view.item
-        if self.view.typing == SEARCH and line.text.strip():
-            self.view.post_message(self.view.Requested(SEARCH, line.text.strip()))
+    def update_keys(self) -> None:
+        """Update keys and layout, and post `KeysChanged`."""
+        self.refresh_bindings()
+        self.take_room()
+        self.post_message(self.KeysChanged())
+
+    # -- room ------------------------------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.take_room()
+
+    def take_room(self) -> None:
+        """Divide the room between the list and the current item, less an open line or menu."""
+        height, width = self.size.height, self.size.width - 4
+        if height <= 0 or width <= 0:
             return
-        if item is None or self.view.typing == SEARCH:
-            self.leave()
-            return
-        if self.view.typing == "note":
-            self.view.close_line()
-            self.view.drafts.pop((item.spot, "note"), None)
-            self.answering.change_companions(note=line.text.strip())
-        elif self.view.typing == "cites":
-            words = line.text.strip().removeprefix("§")
-            if words and clause_of(f"§{words}", self.guide) is None:
-                self.view.say(f"The guide has lines 1 to {len(clauses(self.guide))}.")
-                return
-            self.view.close_line()
-            self.view.drafts.pop((item.spot, "cites"), None)
-            self.answering.change_companions(cites=f"§{words}" if words else "")
-        elif not line.text.strip() and not item.field.required:
-            self.view.drafts.pop((item.spot, "answer"), None)
-            self.view.close_line()
-            self.view.go_on(item.spot)
-        elif not self._give(line):
-            return
-        self.view.items.focus()
-        self.view.update_keys()
-
-    def _give(self, line: AnswerLine) -> bool:
-        assert self.view.item is not None
-        try:
-            value = typed_value(self.view.item.field, line.text)
-        except LabError as error:
-            self.view.say(error.message)
-            return False
-        if line.begun:
-            self.view.keying.touch(line.first_key_at)
-        if not self.answering.give(value):
-            return False
-        self.view.typing = ""
-        line.close()
-        return True
-
-    def leave(self, by: int = 0) -> None:
-        """Close the line. Its text stays a draft, and the cursor moves by `by` items."""
-        self.view.close_line()
-        self.view.items.focus()
-        if by:
-            self.view.items.action_move(by)
-        self.view.say("")
-        self.view.store_place_soon()
-        self.view.update_keys()
+        below = max(_LEAST, height - 2 * _LEAST)
+        self.menu.styles.max_height, self.line.styles.max_height = min(11, below), min(9, below)
+        entry_rows = min(below, self.menu.count + 2) if self.menu.display else min(below, 3) if self.line.display else 0
+        self.item_pane.take_room(min(round(height * _ITEM), height - _LEAST - entry_rows), width)

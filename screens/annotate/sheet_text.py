@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from lab.core.run.screen_clock import format_duration
-from lab.core.study.label import Label, Missing
+from lab.core.study.label import AnswerDetails, Missing
+from lab.core.study.protocol import Field
 from lab.core.study.rating_sheet import MISSING, FieldReference, Sheet
 from lab.core.study.study import Study
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from lab.studies.judging.judges_beside import JudgeAnswer
+from lab.studies.rating import scale_entry
+from lab.studies.rating.drafts import Draft
 from lab.studies.rating.rating_pace import Pace
-from lab.studies.rating.rating_session import Drafts, HandedIn, RatingSession
-from lab.studies.rating.sheet_items import SheetItem, items_of
+from lab.studies.rating.rating_session import HandedIn, RatingSession
+from lab.studies.rating.sheet_items import SheetItem, items_of, way_of
 from lab.studies.rating.sheet_wording import SURES, Wording, clash_at, place_words, value_words
 from screens.annotate.introduction_words import translated
 from screens.theme import ACCENT, ERROR, MUTED, PLAIN, SUCCESS, WARNING
@@ -65,7 +68,7 @@ def line_words(way: Wording, sheet: Sheet, item: SheetItem, width: int, digits: 
 # -- the item under the cursor ---------------------------------------------------------------------------------
 
 
-def item_words(way: Wording, sheet: Sheet, item: SheetItem, drafts: Drafts) -> Content:
+def item_words(way: Wording, sheet: Sheet, item: SheetItem, draft: Draft) -> Content:
     """Return the text of the current item: the item in full, the question, and what was added to the answer."""
     parts: list[Content | tuple[str, str]] = []
     target = item.target
@@ -79,32 +82,96 @@ def item_words(way: Wording, sheet: Sheet, item: SheetItem, drafts: Drafts) -> C
         parts.append((f"\n{hint}", MUTED))
     head = sheet.head(item.spot) if item.spot not in sheet.clashes else None
     text = head.value if head is not None and isinstance(head.value, str) and item.field.kind == "text" else ""
-    waiting = {kind: words for (spot, kind), words in drafts.items() if spot == item.spot}
     if text:
         parts.append((f"\n“{plain(text)}”", ""))
-    if "answer" in waiting:
-        parts.append((f"\nnot yet given: “{plain(waiting['answer'])}”", WARNING))
-    parts.append((_details(way, sheet, head, waiting), MUTED))
+    if draft.text:
+        parts.append((f"\nnot yet given: “{plain(draft.text)}”", WARNING))
+    details = draft.details.fill_from(head.details if head is not None else AnswerDetails())
+    parts.append((_details_line(way, sheet, details), MUTED))
     return Content.assemble(*parts)
 
 
-def _details(way: Wording, sheet: Sheet, head: Label | None, waiting: Mapping[str, str]) -> str:
-    """Return what goes with an answer: note, citation, confidence, place. `waiting` holds drafts of them."""
-    note = waiting.get("note") or (head.note if head is not None else "")
-    cites = waiting.get("cites") or (head.cites if head is not None else "")
-    sure = waiting.get("confidence") or (head.confidence if head is not None else None)
-    place = waiting.get("evidence") or (head.evidence if head is not None else "")
-    region = waiting.get("region") or (head.region if head is not None else None)
+def _details_line(way: Wording, sheet: Sheet, details: AnswerDetails) -> str:
+    """Return what goes with an answer: note, citation, confidence, place."""
     parts = []
-    if sure not in (None, ""):
-        parts.append(way.sures()[min(SURES - 1, round(float(sure) * (SURES - 1)))])
-    if place and sheet.unit.runs:
-        parts.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
-    if cites:
-        parts.append(one_line(str(cites), 40))
-    if note:
-        parts.append(f"✎ {plain(note, lines=False)}")
+    if details.confidence is not None:
+        parts.append(way.sures()[min(SURES - 1, round(details.confidence * (SURES - 1)))])
+    if details.evidence and sheet.unit.runs:
+        place = place_words(way, sheet.unit, details.evidence)
+        parts.append(f"seen {place}{', a region' if details.region else ''}")
+    if details.cites:
+        parts.append(one_line(details.cites, 40))
+    if details.note:
+        parts.append(f"✎ {plain(details.note, lines=False)}")
     return "\n" + "   ".join(parts) if parts else ""
+
+
+# -- keys of the item ------------------------------------------------------------------------------------------
+
+SheetText = Callable[..., str]
+"""Function that returns a text of every sheet in its language, from a key and arguments."""
+_ONE_DIGIT = 9
+
+
+def how_to_answer(item: SheetItem, digits: str, answered: bool, says: SheetText) -> str:
+    """Return how to answer an item without listed options. `digits` are those pressed so far."""
+    match way_of(item):
+        case "scale":
+            return f"{digits}_\n{scale_words(item, says)}"
+        case "many":
+            return f"{digits}_\n{many_words(item.field, says)}" if digits else many_words(item.field, says)
+        case "choice" if digits:
+            return f"{digits}_"
+        case "step":
+            return "{answer.next}: the step shown. A digit: type its number."
+        case "box":
+            return "{answer.next}, then {other.1}: frame a box on the phone; {other.2}: type it."
+        case "typed" if answered:
+            return "{answer.type}, or {answer.0} and {other.1}: type it anew."
+        case "typed":
+            return "{answer.next}: type it."
+    return ""
+
+
+def enter_words(item: SheetItem, digits: str, answered: bool, stepped: bool) -> str:
+    """Return the effect of Enter on an item, in words. `stepped` is true if a step is shown beside the sheet."""
+    if digits:
+        value = scale_entry.parse_digits(item.field, digits) if way_of(item) == "scale" else int(digits)
+        return "One more digit." if value is None else f"{{answer.next}}: {value:g} it is; or one more digit."
+    if answered:
+        return "{answer.next}: the next open item."
+    match way_of(item):
+        case "typed" if not item.field.required:
+            return "{answer.next}: type it; it may stay open ({list.down}). {answer.other}: other answers."
+        case "typed":
+            return "{answer.next}: type it. {answer.other}: other answers."
+        case "step" if stepped:
+            return "{answer.next}: the step shown. {answer.other}: other answers."
+        case "step":
+            return "{answer.next}: type the step. {answer.other}: other answers."
+        case "choice" | "many" | "scale" if not item.field.required:
+            return "{answer.next}: leave it open. {answer.other}: other answers."
+        case "many":
+            return "Digits choose. {answer.other}: other answers."
+    return "A digit answers. {answer.other}: other answers."
+
+
+def many_words(field: Field, says: SheetText) -> str:
+    """Return the words for choosing several options, with the bounds of their number."""
+    least, most = field.least, field.most
+    bounds = (says("_at_least", f"{least:g}") if least else "") + (says("_at_most", f"{most:g}") if most else "")
+    return says("_many") + bounds
+
+
+def scale_words(item: SheetItem, says: SheetText) -> str:
+    """Return the words for a scale's range, and for typing a number of it."""
+    field = item.field
+    by, (least, *_, most) = scale_entry.factor(field), [*scale_entry.numbers(field)]
+    step = round((field.step or 1) * by)
+    span = f"{least}-{most}{says('_in_steps', step) if step > 1 else ''}"
+    if most <= _ONE_DIGIT:
+        return says("_digit", span)
+    return says("_hundredths" if by > 1 else "_number", span)
 
 
 # -- around it -------------------------------------------------------------------------------------------------

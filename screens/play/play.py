@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.table import Column, Table
 from rich.text import Text
@@ -24,8 +24,6 @@ from annotators.quiz import QuizItem
 from lab.core.errors import LabError
 from lab.core.run.screen_clock import Clock
 from lab.core.settings import Settings
-from lab.core.study.label import Label
-from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Study
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
@@ -177,15 +175,6 @@ tells what each answer means. Every answer is on the disk before it is shown her
 """
 
 
-class PlayedRatingSession(RatingSession):
-    """A rating session in which every answer cites the run that was just played."""
-
-    evidence = ""
-
-    def answer(self, spot: FieldReference, value: Any = None, **beside: Any) -> Label:
-        return super().answer(spot, value, **{**beside, "evidence": beside.get("evidence") or self.evidence})
-
-
 class PlayScreen(RoomScreen[None]):
     """The room of a participant: one page after the other. The file alone determines which page comes."""
 
@@ -223,7 +212,7 @@ class PlayScreen(RoomScreen[None]):
         """Id of the persona whose card was read in this sitting."""
         self._reread = ""
         """Page that is read again: `card` or `consent`, empty if none."""
-        self.sheet = SheetPane(self._clock, self._attendance.pace, PlayItems(), beside=False)
+        self.sheet = SheetPane(self._clock, self._attendance.pace, PlayItems())
 
     def compose(self) -> ComposeResult:
         yield Static(id="play-title", markup=False)
@@ -388,7 +377,7 @@ class PlayScreen(RoomScreen[None]):
 
     def action_scroll(self, by: int) -> None:
         if self._asks_questions:
-            self.sheet.read_on(by)
+            self.sheet.item_pane.read_on(by)
             return
         for part in self._scrolled_parts[::by]:
             if part.scroll_offset.y < part.max_scroll_y if by > 0 else part.scroll_offset.y:
@@ -407,7 +396,7 @@ class PlayScreen(RoomScreen[None]):
     @on(AnswerLine.PageRequested)
     def _scroll_sheet(self, message: AnswerLine.PageRequested) -> None:
         message.stop()
-        self.sheet.read_on(message.by)
+        self.sheet.item_pane.read_on(message.by)
 
     @property
     def _asks_questions(self) -> bool:
@@ -417,7 +406,7 @@ class PlayScreen(RoomScreen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Let the page's keys scroll the sheet while the questions are shown."""
         if action == "scroll":
-            return self.sheet.reads if self._asks_questions else parameters[0] == -1 or self._lines_below > 0
+            return self.sheet.item_pane.reads if self._asks_questions else parameters[0] == -1 or self._lines_below > 0
         if action == "guide":
             return self._asks_questions and not self.sheet.typing
         return super().check_action(action, parameters)
@@ -510,8 +499,10 @@ class PlayScreen(RoomScreen[None]):
         """Open the sheet of the run that was just played."""
         assert self.part is not None
         assert here.assignment is not None
-        session = PlayedRatingSession(self.store, self.part.study, self.part.person, locale=self.part.locale)
-        session.evidence = self.part.evidence(here)
+        evidence = self.part.evidence(here)
+        session = RatingSession(
+            self.store, self.part.study, self.part.person, locale=self.part.locale, evidence=evidence
+        )
         session.open(here.assignment)
         self.sheet.display = True
         self.sheet.unseen = frozenset() if here.play.mirror else _OF_PHONE

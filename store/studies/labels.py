@@ -38,7 +38,10 @@ class Labels:
         `study` and `unit` must come from this file, where they are frozen. Raise `LabError` if the rules of
         `lab.core.study.label_rules` refuse the label or it cannot be read back.
         """
-        return self.record_each(study, unit, label.rater, label.run, [lambda sheet: label])
+        with self._database.writing() as db:
+            state = self._checked_sheet_state(study, unit, label.rater, label.run)
+            check_same_sheet(study, unit, label.rater, label.run, label)
+            return _insert_next(db, state, label)
 
     def record_each(
         self, study: Study, unit: Unit, rater: Actor, run: int, says: Sequence[Callable[[Sheet], Label | None]]
@@ -52,15 +55,9 @@ class Labels:
             state = self._checked_sheet_state(study, unit, rater, run)
             for say in says:
                 label = say(state.sheet)
-                if label is None:
-                    continue
-                last = _last_time_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
-                # A clock that was set back must not date an answer before the one it follows.
-                label = replace(label, at=not_before(label.at, last))
-                check_same_sheet(study, unit, rater, run, label)
-                check_next(state, label)
-                stored_label = insert_label(db, label)
-                state = state._replace(sheet=state.sheet.after(stored_label))
+                if label is not None:
+                    check_same_sheet(study, unit, rater, run, label)
+                    state = state._replace(sheet=_insert_next(db, state, label))
         return state.sheet
 
     def hand_in(self, study: Study, unit: Unit, act: Act, following: Callable[[], Iterable[Act]] = lambda: ()) -> None:
@@ -335,6 +332,15 @@ def check_same_sheet(study: Study, unit: Unit, rater: Actor, run: int, label: La
     sheet_key = (label.study, label.version, label.unit, label.rater.kind, label.rater.id, label.run)
     if sheet_key != (study.id, study.version, unit.id, rater.kind, rater.id, run):
         raise LabError(f"label {label.id}", f"is not of unit {unit.id} of study {study.name} by {rater.id}.")
+
+
+def _insert_next(db: sqlite3.Connection, state: SheetState, label: Label) -> Sheet:
+    """Check a label by the rules and insert it within the caller's transaction. Return the sheet after it."""
+    last = _last_time_on_sheet(db, label.study, label.version, label.rater.id, label.unit, label.run)
+    # A clock that was set back must not date an answer before the one it follows.
+    label = replace(label, at=not_before(label.at, last))
+    check_next(state, label)
+    return state.sheet.after(insert_label(db, label))
 
 
 def insert_label(db: sqlite3.Connection, label: Label) -> Label:

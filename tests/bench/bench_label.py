@@ -23,6 +23,7 @@ from pathlib import Path
 
 from lab.core.codec import encode
 from lab.core.settings import Settings
+from lab.core.study.label import AnswerDetails
 from lab.core.study.rating_sheet import FieldReference
 from lab.studies.rating.rating_session import RatingSession
 from screens.memory_use import spare_pauses
@@ -47,7 +48,9 @@ def at_the_desk(folder: Path, answers: int) -> Times:
                 assert at is not None
                 session.open(at)
             began = time.perf_counter()
-            label = session.answer(FieldReference(f"n{i % COUNT + 1}", "completed"), "completed", evidence="run@7")
+            label = session.answer(
+                FieldReference(f"n{i % COUNT + 1}", "completed"), "completed", details=AnswerDetails(evidence="run@7")
+            )
             desk_took.append(time.perf_counter() - began)
             bare = bare or Bare(folder / "bare.db", len(encode(label)))
             bare_took.append(bare.commit())
@@ -118,6 +121,9 @@ async def _next_unit(app: Timed) -> None:
     while room(app).view == "open" and session.assignment == old:
         await asyncio.sleep(0.005)
     await app.quiet()
+    # A key right after handing in is taken for one that was meant for the sheet before.
+    while room(app).sheet_pane.slip.active:
+        await asyncio.sleep(0.005)
     if room(app).view == "told":
         app.key("enter")
     while session.assignment == old or not ready(app):

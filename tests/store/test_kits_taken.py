@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.study.label import Act
+from lab.core.study.label import Act, AnswerDetails
 from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Gold, Study
 from lab.core.task.task import Actor
@@ -49,7 +49,7 @@ def rate(path: Path, *, hand_in: bool = True) -> None:
         at = desk.next_assignment()
         assert at is not None
         desk.open(at)
-        desk.answer(STATE, "not_completed", note="by hand")
+        desk.answer(STATE, "not_completed", details=AnswerDetails(note="by hand"))
         desk.answer(STATE, "completed")
         desk.undo()
         desk.answer(FieldReference("pay", "state"), "completed")

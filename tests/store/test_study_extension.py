@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from annotators.assignment import deal_more
 from annotators.plan import extend as extend_study
 from lab.core.errors import LabError
-from lab.core.study.label import Act
+from lab.core.study.label import Act, AnswerDetails
 from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Predecessor, Study
 from lab.core.task.task import Actor
@@ -140,7 +140,7 @@ def test_in_the_version_before_nothing_more_is_said(store: Store, plan: Study, t
 def test_undo_goes_back_into_what_was_answered_before(store: Store, plan: Study) -> None:
     session = RatingSession(store, plan, R1)
     session.open(store.studies.assignments(plan, "R1")[0])
-    session.answer(OPEN, "completed", note="first")
+    session.answer(OPEN, "completed", details=AnswerDetails(note="first"))
     session.answer(OPEN, "not_completed")
     session.undo()
     later = extend(store, plan, "u3")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -29,6 +29,25 @@ RATER_ACTS: tuple[ActKind, ...] = (
     "quiz", "played", "interrupted", "judges", *INTRODUCTION_ACTS,
 )  # fmt: skip
 """Acts that the rater did in person, as signs of work. Managers do some of the others in a rater's name."""
+
+
+class AnswerDetails(NamedTuple):
+    """Details beside an answer's value: how sure the rater is, where it is seen, a note, a cited line of the guide."""
+
+    confidence: float | None = None
+    evidence: str | None = None
+    region: tuple[int, int, int, int] | None = None
+    note: str = ""
+    cites: str = ""
+
+    def fill_from(self, base: AnswerDetails) -> AnswerDetails:
+        """Return these details, and those of `base` where nothing is given here. A region belongs to its evidence."""
+        seen = self if self.evidence or self.region else base
+        confidence = base.confidence if self.confidence is None else self.confidence
+        return AnswerDetails(confidence, seen.evidence, seen.region, self.note or base.note, self.cites or base.cites)
+
+
+NO_DETAILS = AnswerDetails()
 
 
 class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -77,6 +96,11 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     cost: float | None = None
     carries: str = ""
     v: int = VERSION
+
+    @property
+    def details(self) -> AnswerDetails:
+        """Everything beside its value."""
+        return AnswerDetails(self.confidence, self.evidence, self.region, self.note, self.cites)
 
     @property
     def replaces(self) -> tuple[str, ...]:

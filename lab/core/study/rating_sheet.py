@@ -152,10 +152,6 @@ def target_of(unit: Unit, id: str) -> Target | None:
 # -- making rows -----------------------------------------------------------------------------------------------
 
 
-DETAIL_FIELDS = ("confidence", "evidence", "region", "note", "cites")
-"""Fields that accompany an answer's value."""
-
-
 def answer_to(sheet: Sheet, label: Label) -> Label:
     """Return a label that supersedes the head of its place, and in a clash all heads.
 
@@ -168,10 +164,8 @@ def answer_to(sheet: Sheet, label: Label) -> Label:
     clash = sheet.clashes.get(spot, ())
     others = tuple(one.id for one in clash if one.id != head.id)
     same_answer = next((one for one in reversed(clash) if is_same_answer(one, label)), None)
-    details: dict[str, Any] = {}
-    if same_answer is not None and not any(getattr(label, name) for name in DETAIL_FIELDS):
-        details = {name: getattr(same_answer, name) for name in DETAIL_FIELDS}
-    return msgspec.structs.replace(label, supersedes=head.id, also=others, **details)
+    details = same_answer.details if same_answer is not None and not any(label.details) else label.details
+    return msgspec.structs.replace(label, supersedes=head.id, also=others, **details._asdict())
 
 
 def is_same_answer(one: Label, other: Label) -> bool:
@@ -194,7 +188,7 @@ def undo_of(sheet: Sheet, label: Label) -> Label | None:
     before = sheet.restored(undone)
     earlier: dict[str, Any] = {}
     if before is not None:
-        earlier = {name: getattr(before, name) for name in ("value", "reason_missing", *DETAIL_FIELDS)}
+        earlier = {"value": before.value, "reason_missing": before.reason_missing, **before.details._asdict()}
     return msgspec.structs.replace(
         label, act="undo", undoes=undone.id, target=undone.target, field=undone.field, supersedes=head.id, **earlier
     )

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from annotators.calibration import CalibrationAnswer, calibration_answers, share_right
 from annotators.derived import derived_words, is_success
 from lab.core.errors import LabError
-from lab.core.study.label import Act, ActKind, Label, Missing
+from lab.core.study.label import NO_DETAILS, Act, ActKind, AnswerDetails, Label, Missing
 from lab.core.study.label_rules import check_open
-from lab.core.study.rating_sheet import DETAIL_FIELDS, FieldReference, Sheet, answer_to, undo_of
+from lab.core.study.rating_sheet import FieldReference, Sheet, answer_to, undo_of
 from lab.core.study.study import Assignment, Study, Unit
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now, uuid7
+from lab.studies.rating.drafts import UNTIMED, Drafts, Times, draft_rows, read_drafts
 
 if TYPE_CHECKING:
     from lab.studies.rating.practice_sheet import PracticeSheet
@@ -29,23 +30,6 @@ class HandedIn(NamedTuple):
     compared: list[CalibrationAnswer]
     share: float | None = None
     held: bool = False
-
-
-Drafts = dict[tuple[FieldReference, str], str]
-"""Unsaved input by place and kind (`answer`, `note`, `evidence` ...)."""
-
-
-class Times(NamedTuple):
-    """Times of an answer in progress: shown and first key (UTC, None if no key was pressed).
-
-    `begun` is True if anything was typed, `idle_ms` the time away until `left_at`, when the rater left its item.
-    """
-
-    shown_at: str
-    first_key_at: str | None = None
-    begun: bool = False
-    idle_ms: float = 0.0
-    left_at: str = ""
 
 
 class UnitProgress(NamedTuple):
@@ -65,14 +49,17 @@ class UnitProgress(NamedTuple):
 
 def _rest(act: Act) -> UnitProgress:
     item = act.detail.get("item") or []
-    drafts = {
-        (FieldReference(target, field), kind): words for target, field, kind, words in act.detail.get("drafts", ())
-    }
     times = {
         FieldReference(target, field): Times(shown_at, first, begun_at, idle, act.at)
         for target, field, shown_at, first, begun_at, idle in act.detail.get("times", ())
     }
-    return UnitProgress(FieldReference(*item) if item else None, str(act.detail.get("place", "")), drafts, True, times)
+    return UnitProgress(
+        FieldReference(*item) if item else None,
+        str(act.detail.get("place", "")),
+        read_drafts(act.detail.get("drafts", ())),
+        True,
+        times,
+    )
 
 
 def next_open(
@@ -98,11 +85,22 @@ def may_stay_open(sheet: Sheet) -> list[FieldReference]:
 class RatingSession:
     """One rater at a study, at one unit at a time. Every method raises `LabError` if it is refused."""
 
-    def __init__(self, store: Store, study: Study, person: Actor, *, source: str = "keys", locale: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        study: Study,
+        person: Actor,
+        *,
+        source: str = "keys",
+        locale: str = "",
+        evidence: str | None = None,
+    ) -> None:
         self.store = store
         self.study = study
         self.person = person
         self.source = source
+        self.evidence = evidence
+        """Evidence of the answers that have none of their own, as the run that was just played."""
         self.locale = locale or study.locale
         """Language of the guideline and of the protocol's words."""
         self.assignment: Assignment | None = None
@@ -122,13 +120,6 @@ class RatingSession:
     def to_settle(self) -> Assignment | None:
         """Return the first unit handed in with clashing answers of this rater, None if there is none."""
         return next(iter(self.store.labels.clashing_assignments(self.study, self.person.id)), None)
-
-    def settle(self, word: Label, **times: Any) -> Label:
-        """Settle a clash on this label, with all that belongs to it."""
-        details: dict[str, Any] = {name: getattr(word, name) for name in DETAIL_FIELDS}
-        return self.answer(
-            FieldReference(word.target, word.field), word.value, missing=word.reason_missing, **times, **details
-        )
 
     def open(self, assignment: Assignment) -> Sheet:
         """Open a unit, and record that with what the study shows of it."""
@@ -169,9 +160,9 @@ class RatingSession:
         if self.practice is not None:
             return
         item = list(at) if at is not None else []
-        draft_rows = [[*spot, kind, words] for (spot, kind), words in drafts.items() if words]
         time_rows = [[*spot, *one[:-1]] for spot, one in times.items()]
-        self.act("looked", self._open()[0].id, {"item": item, "place": place, "drafts": draft_rows, "times": time_rows})
+        detail = {"item": item, "place": place, "drafts": [*draft_rows(drafts)], "times": time_rows}
+        self.act("looked", self._open()[0].id, detail)
 
     def last_position(self) -> UnitProgress:
         """Return where this rater left the open unit: by the last recorded look or the last answer."""
@@ -188,8 +179,8 @@ class RatingSession:
         answered_fields = {
             FieldReference(row.target, row.field) for row in sheet.rows if not looks or row.at > looks[-1].at
         }
-        drafts = {key: words for key, words in was.drafts.items() if key[0] not in answered_fields}
-        times = {key: of for key, of in was.times.items() if key not in answered_fields}
+        drafts = {spot: draft for spot, draft in was.drafts.items() if spot not in answered_fields}
+        times = {spot: times for spot, times in was.times.items() if spot not in answered_fields}
         last_spot = FieldReference(last.target, last.field)
         spot = last_spot if last.act == "undo" else next_open(sheet, last_spot)
         return UnitProgress(spot, last.evidence or was.place, drafts, True, times)
@@ -202,34 +193,14 @@ class RatingSession:
         value: Any = None,
         *,
         missing: Missing | None = None,
-        evidence: str | None = None,
-        region: tuple[int, int, int, int] | None = None,
-        note: str = "",
-        cites: str = "",
-        confidence: float | None = None,
-        shown_at: str | None = None,
-        first_key_at: str | None = None,
-        idle_ms: float = 0.0,
+        details: AnswerDetails = NO_DETAILS,
+        times: Times = UNTIMED,
     ) -> Label:
         """Store an answer at a place, durable on return."""
         unit, sheet = self._open()
-        label = answer_to(
-            sheet,
-            self._signed(
-                spot,
-                value=value,
-                reason_missing=missing,
-                evidence=evidence,
-                region=region,
-                note=note,
-                cites=cites,
-                confidence=confidence,
-                shown_at=shown_at,
-                first_key_at=first_key_at,
-                idle_ms=idle_ms,
-            ),
-        )
-        self.sheet = self._recorded(unit, label)
+        details = details.fill_from(AnswerDetails(evidence=self.evidence))
+        label = answer_to(sheet, self._signed(spot, value, missing, details, times))
+        self.sheet = self._record(unit, label)
         return label
 
     def undo(self) -> Label | None:
@@ -237,7 +208,7 @@ class RatingSession:
         unit, sheet = self._open()
         label = undo_of(sheet, self._signed(FieldReference("", "")))
         if label is not None:
-            self.sheet = self._recorded(unit, label)
+            self.sheet = self._record(unit, label)
         return label
 
     def commit(self, detail: dict[str, Any] | None = None) -> HandedIn:
@@ -337,7 +308,7 @@ class RatingSession:
         may_know = unit.runs and "outcome" in self.study.shown and self.store.runs.has_run(unit.runs[0])
         return is_success(self.store.runs.summary(unit.runs[0]).score) if may_know else None
 
-    def _recorded(self, unit: Unit, label: Label) -> Sheet:
+    def _record(self, unit: Unit, label: Label) -> Sheet:
         return self.practice.record(label) if self.practice else self.store.labels.record(self.study, unit, label)
 
     def _as_it_stands(self, unit: Unit) -> Sheet:
@@ -350,7 +321,14 @@ class RatingSession:
         run = self._run if unit else 1
         return Act(uuid7(), self.study.id, self.study.version, self.person, kind, now(), unit, run, detail or {})
 
-    def _signed(self, spot: FieldReference, **answer_fields: Any) -> Label:
+    def _signed(
+        self,
+        spot: FieldReference,
+        value: Any = None,
+        missing: Missing | None = None,
+        details: AnswerDetails = NO_DETAILS,
+        times: Times = UNTIMED,
+    ) -> Label:
         """Return a label by this rater about the open unit, now."""
         study, unit = self.study, self._open()[0]
         return Label(
@@ -361,12 +339,17 @@ class RatingSession:
             spot.target,
             spot.field,
             self.person,
-            run=self._run,
+            value,
+            self._run,
+            reason_missing=missing,
+            **details._asdict(),
+            shown_at=times.shown_at,
+            first_key_at=times.first_key_at,
             at=now(),
+            idle_ms=times.idle_ms,
             guide_sha=study.protocol.guide_sha(self.locale),
             protocol_sha=study.protocol.sha,
             source=self.source,
-            **answer_fields,
         )
 
 

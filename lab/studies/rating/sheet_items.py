@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import count, groupby
 from typing import Any, Literal, NamedTuple
 
-from lab.core.study.option_sets import may_be_empty
+from lab.core.study.option_sets import count_problem, in_order, may_be_empty
 from lab.core.study.protocol import Field, Option, Protocol
 from lab.core.study.rating_sheet import FieldReference, Sheet, target_of
 from lab.core.study.study import Target
@@ -155,3 +156,33 @@ def title_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> str:
     if item.target is None or not item.first:
         return plain(protocol.word(locale, item.field.id, item.field.ask), lines=False)
     return plain(item.target.says or item.target.id, lines=False)
+
+
+# -- several options of one item -------------------------------------------------------------------------------
+
+
+def toggle_option(item: SheetItem, selection: list[str] | None, option: Any) -> list[str] | None:
+    """Return the selection after toggling an option, or None if empty. "None of these" removes all others."""
+    if option is NONE_OF_THESE:
+        return None if selection == [] else []
+    before = selection or []
+    after = [word for word in before if word != option] if option in before else [*before, option]
+    return in_order(item.field, after) or None
+
+
+def chosen_keys(choices: Iterable[AnswerChoice], selection: Any) -> set[str]:
+    """Return the keys of the chosen options."""
+    if not isinstance(selection, list | tuple):
+        return set()
+    return {
+        choice.key
+        for choice in choices
+        if choice.value in selection or (choice.value is NONE_OF_THESE and not selection)
+    }
+
+
+def selection_problem(item: SheetItem, selection: list[str] | None) -> str:
+    """Return why the selection is not a valid answer, empty if it is."""
+    if selection is None and may_be_empty(item.field):
+        return "Choose what holds, or that none does."
+    return count_problem(item.field, len(selection or ()))

@@ -20,6 +20,7 @@ from annotators.protocols import protocol
 from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Assignment, Unit, UnitText
 from lab.core.task.task import Actor, Task
+from lab.studies.rating.drafts import Times
 from lab.studies.rating.rating_session import RatingSession
 from store.store import Store
 from tests.annotators.report import recounting as re
@@ -99,7 +100,7 @@ def _guess(db: Path, rater: str, rows: Sequence[dict[str, Any]]) -> None:
             desk.open(sheets[row["unit"]])
             shown = (datetime.now(UTC) - timedelta(seconds=5 + at * 3)).isoformat()
             said = {"missing": row["missing"]} if "missing" in row else {"value": row["value"]}
-            desk.answer(FieldReference("", "guess"), **said, shown_at=shown, idle_ms=(1500.0, 60_000.0)[at % 2])
+            desk.answer(FieldReference("", "guess"), **said, times=Times(shown, idle_ms=(1500.0, 60_000.0)[at % 2]))
             desk.commit()
 
 

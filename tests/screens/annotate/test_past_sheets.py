@@ -66,7 +66,7 @@ async def test_own_sheets_are_found_and_read_and_the_item_is_where_it_was(
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "1")
-        assert sheet(app).keying.spot == FieldReference("n2", "completed")
+        assert sheet(app).editor.entry.spot == FieldReference("n2", "completed")
         await press(pilot, "P")
         await until(pilot, lambda: "Your own sheets so far" in painted(app))
         assert listed(app) == ["u2", "u1", "u3"]
@@ -89,7 +89,7 @@ async def test_own_sheets_are_found_and_read_and_the_item_is_where_it_was(
         assert listed(app) == ["u2", "u1", "u3"]
         await press(pilot, "escape")
         await until(pilot, lambda: ready(app))
-        assert sheet(app).keying.spot == FieldReference("n2", "completed")
+        assert sheet(app).editor.entry.spot == FieldReference("n2", "completed")
         assert [one.value for one in store.labels.read(plan, "u3", "R1")] == ["completed"]
         await press(pilot, "2", "enter")  # an answer, as if nothing had been looked at
         assert room(app).sheet_pane.sheet.value(FieldReference("n2", "completed")) == "not_completed"

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from annotators.protocols import protocol as built_in
 from lab.core.run.run_records import Imported
 from lab.core.run.trace import Started
+from lab.core.study.label import AnswerDetails
 from lab.core.study.protocol import Field, Protocol
 from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Study, Target, Unit, UnitText
@@ -215,7 +216,7 @@ async def test_a_long_note_is_read_whole_below_what_is_asked(
     at = session.next_assignment()
     assert at is not None
     session.open(at)
-    session.answer(FieldReference("", "personal"), "4", note=text_of(900, "en"))
+    session.answer(FieldReference("", "personal"), "4", details=AnswerDetails(note=text_of(900, "en")))
     app = shared_apps.rating(store, study)
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))

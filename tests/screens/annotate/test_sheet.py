@@ -389,6 +389,21 @@ async def test_words_are_typed_and_letters_are_letters(run: Store, shared_apps: 
         assert sheet(app).item is None
 
 
+async def test_words_that_were_given_are_not_said_to_be_open(run: Store, shared_apps: SharedApps, until: Until) -> None:
+    study = studied(run, one_field(WORDS), [unit(0)])
+    app = shared_apps.rating(run, study)
+    async with shared_apps.at(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "enter")
+        await burst(pilot, *"taxi")
+        await until(pilot, lambda: "taxi" in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: said(app) == ["taxi"])
+        await press(pilot, "up")
+        await until(pilot, lambda: "“taxi”" in painted(app))
+        assert "not yet given" not in painted(app)
+
+
 async def test_first_key_stays_known_while_another_line_is_answered(
     run: Store, shared_apps: SharedApps, until: Until
 ) -> None:

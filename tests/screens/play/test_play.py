@@ -250,8 +250,8 @@ async def test_two_participants_play_their_part_by_keys_alone_and_see_nothing_th
 async def _who_did_not_see_the_phone_may_say_so(app: Stage, pilot: Any, until: Until, *, seen: bool) -> None:
     before = len(current_labels(app.store.labels.read(app.study)))
     await pilot.press("4", "5")
-    await until(pilot, lambda: "How well did it do" in str(app.sheet.question_line.said))
-    offered = [one.says for one in app.sheet.options.choices]
+    await until(pilot, lambda: "How well did it do" in str(app.sheet.item_pane.question_line.said))
+    offered = [one.says for one in app.sheet.item_pane.options.choices]
     assert ("I could not see it" in offered) is not seen
     assert len(offered) == (5 if seen else 6)
     await pilot.press("5" if seen else "6")

@@ -12,7 +12,7 @@ from annotators.introductions import introduction_lines
 from annotators.protocol import check_protocol
 from annotators.protocols import names, protocol, protocols
 from lab.core.errors import LabError
-from lab.core.study.label import INTRODUCTION_ACTS
+from lab.core.study.label import INTRODUCTION_ACTS, AnswerDetails
 from lab.core.study.protocol import Protocol
 from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Gold, Unit
@@ -108,7 +108,7 @@ def test_answers_are_acts_with_their_times_and_no_labels(store: Store) -> None:
     rating.undo()
     assert rating.sheet is not None
     assert rating.sheet.head(FieldReference("", "same")) is None
-    rating.answer(FieldReference("", "same"), "same", note="why not")
+    rating.answer(FieldReference("", "same"), "same", details=AnswerDetails(note="why not"))
     handed = rating.commit()
     assert [(one.answer, one.right) for one in handed.compared] == [("same", True)]
     assert (handed.share, handed.held) == (None, False)
