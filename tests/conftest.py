@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from screens.memory_use import give_pictures_back
+from screens.memory_use import free_closed_screens, give_pictures_back
 from tests.compiled import compile_all, read_constants
 from tests.fuzzing_examples import SOAK, examples
 from tests.memory_files import keep_files_in_memory
@@ -62,9 +62,10 @@ class _FailuresAtOnce:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Before the workers start; a worker, and pytest without any, compiles what it loads.
 
-    Pictures are given back as the app does it: otherwise a worker grows to some GB.
+    Pictures and closed screens are given back as the app does it: otherwise a worker grows to some GB.
     """
     give_pictures_back()
+    free_closed_screens()
     if session.config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
         compile_all(session.config)
         read_constants()
