@@ -34,3 +34,16 @@ def give_pictures_back() -> None:
         # One arena for all threads, so that freed memory is not held once per thread.
         mallopt(_ARENA_MAX, 1)
         mallopt(_MMAP_THRESHOLD, _PICTURE)
+
+
+def free_closed_screens() -> None:
+    """Let Textual free the lines that a closed screen painted.
+
+    Textual 8.2 caches `StylesCache.get_inner_outer` for each instance, since its `classmethod` is missing. So 1,024
+    widgets are kept with all lines that they painted: measured in tests, 100 MB.
+    """
+    from textual._styles_cache import StylesCache
+
+    method = vars(StylesCache)["get_inner_outer"]
+    if not isinstance(method, classmethod):
+        setattr(StylesCache, "get_inner_outer", classmethod(method))  # noqa: B010 - mypy refuses another kind of method

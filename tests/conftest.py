@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from screens.memory_use import give_pictures_back
+from screens.memory_use import free_closed_screens, give_pictures_back
 from tests.compiled import compile_all, read_constants
 from tests.fuzzing_examples import SOAK, examples
 from tests.memory_files import keep_files_in_memory
 from tests.schema_template import SchemaTemplate
+from tests.time_limit import TimeLimit
 
 NOBODY = "::ffff:127.0.0.1"
 """This machine by a name that is not taken for it: where nobody listens, no adb server is started there."""
@@ -31,12 +32,40 @@ settings.register_profile(
 settings.load_profile("busy machine")
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(TimeLimit(config), "time limit")
+    if (terminal := config.pluginmanager.getplugin("terminalreporter")) is not None:
+        config.pluginmanager.register(_FailuresAtOnce(terminal), "failures at once")
+
+
+class _FailuresAtOnce:
+    """The name and the message of each failure as it happens: a run that is killed prints no summary."""
+
+    _LINES = 6
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            lines = (crash.message if crash else report.longreprtext).splitlines()[: self._LINES]
+            self._terminal.ensure_newline()
+            self._terminal.write_line(f"FAILED {report.nodeid} [{report.when}]", red=True)
+            for line in lines:
+                self._terminal.write_line(f"    {line[:300]}")
+            self._terminal.flush()
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Before the workers start; a worker, and pytest without any, compiles what it loads.
 
-    Pictures are given back as the app does it: otherwise a worker grows to some GB.
+    Pictures and closed screens are given back as the app does it: otherwise a worker grows to some GB.
     """
     give_pictures_back()
+    free_closed_screens()
     if session.config.getoption("numprocesses", None) and not sys.dont_write_bytecode:
         compile_all(session.config)
         read_constants()

@@ -36,7 +36,7 @@ _known: dict[str, list[ReadLine]] = {}
 _adding = False
 """Whether what the engine reads is added to the packed file."""
 _one_at_a_time = threading.Lock()
-_MORE = 900.0
+_MORE = 240.0
 """Seconds more than the program waits for a picture."""
 
 

@@ -7,8 +7,10 @@ asks of the start itself (module paths, encodings, hash seeds) is started, not f
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,9 +34,8 @@ def server() -> str:
     folder = _TEMPORARY / f"warm-{run}"
     users, place = folder / "users", folder / "socket"
     with locked():
-        if folder.exists():
-            _use(users)
-        else:
+        if not _use(users):
+            shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
             os.mkfifo(users)
             reader = os.open(users, os.O_RDONLY | os.O_NONBLOCK)
@@ -44,9 +45,15 @@ def server() -> str:
     return str(place)
 
 
-def _use(users: Path) -> None:
-    """As long as this process lives, there is one more who holds the server's standard input open."""
-    os.open(users, os.O_WRONLY)
+def _use(users: Path) -> bool:
+    """Hold the server's standard input open as long as this process lives; return False if there is no server."""
+    try:
+        os.open(users, os.O_WRONLY | os.O_NONBLOCK)  # else it would wait for a server that was killed
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENXIO):
+            raise
+        return False
+    return True
 
 
 def _started(reader: int, place: Path) -> None:

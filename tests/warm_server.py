@@ -38,6 +38,9 @@ NOT_LOADED = ("lab.cli.__main__",)
 BESIDES = ("tests.bounded_child", "adbutils")
 """What some of them import in a function, and what tests have forks do besides."""
 
+_PATIENCE = 60.0
+"""Seconds in which a question must be here whole: all others wait meanwhile."""
+
 
 class Question(NamedTuple):
     """What to call (`module:name`), the command's words, where it is to run, and its descriptors by their numbers."""
@@ -90,17 +93,29 @@ def questions(listener: socket.socket) -> Question:
                     _end_if_unused(Path(listener.getsockname()).parent)
                     continue
                 if key.fd == ended_reader:
-                    _tell_ended(ended_reader, lines)
+                    _tell_ended(ended_reader, lines, selector)
+                    continue
+                if key.data is not None:
+                    if key.data in lines:  # whoever asked was killed: nobody is left to end what was asked for
+                        selector.unregister(key.fileobj)
+                        os.kill(key.data, signal.SIGKILL)
                     continue
                 line, _ = listener.accept()
-                question = _heard(line)
+                line.settimeout(_PATIENCE)
+                try:
+                    question = _heard(line)
+                except (OSError, EOFError):  # whoever asks was killed or stopped in the middle of the question
+                    line.close()
+                    continue
                 pid = os.fork()
                 if pid == 0:
                     return question
                 for file in question.files:
                     os.close(file)
-                line.sendall(pid.to_bytes(SIZE, "big"))
                 lines[pid] = line
+                selector.register(line, selectors.EVENT_READ, pid)
+                with contextlib.suppress(OSError):
+                    line.sendall(pid.to_bytes(SIZE, "big"))
 
 
 def _end_if_unused(folder: Path) -> None:
@@ -115,18 +130,23 @@ def _heard(line: socket.socket) -> Question:
     head, files, _, _ = socket.recv_fds(line, SIZE, 10)
     size, data = int.from_bytes(head, "big"), bytearray()
     while len(data) < size:
-        data += line.recv(size - len(data))
+        if not (piece := line.recv(size - len(data))):
+            raise ConnectionError
+        data += piece
     main, args, folder, environment, session, numbers = marshal.loads(data)
     return Question(main, args, folder, environment, session, numbers, files)
 
 
-def _tell_ended(reader: int, lines: dict[int, socket.socket]) -> None:
+def _tell_ended(reader: int, lines: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
     with contextlib.suppress(BlockingIOError):
         os.read(reader, 4096)
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            with lines.pop(ended[0]) as line, contextlib.suppress(OSError):
-                line.sendall(ended[1].to_bytes(SIZE, "big"))
+            with lines.pop(ended[0]) as line:
+                with contextlib.suppress(KeyError):
+                    selector.unregister(line)
+                with contextlib.suppress(OSError):
+                    line.sendall(ended[1].to_bytes(SIZE, "big"))
 
 
 def become(question: Question) -> None:

@@ -126,7 +126,7 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     # Imports allocate much and free nothing. `spare_pauses` enables collection again.
     gc.disable()
     from screens.app import LabApp
-    from screens.memory_use import give_pictures_back, spare_pauses
+    from screens.memory_use import free_closed_screens, give_pictures_back, spare_pauses
     from screens.mirror.terminal_graphics import graphics_for
 
     if not (sys.stdout.encoding or "").lower().startswith("utf"):
@@ -139,6 +139,7 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     graphics = graphics_for(settings.graphics)
     app = LabApp(store, settings, opening, reads_words=settings.ocr, graphics=graphics)
     give_pictures_back()
+    free_closed_screens()
     spare_pauses()
     app.run()
     if app.session is not None and app.back_targets.get("live") != "play":

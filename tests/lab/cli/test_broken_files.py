@@ -108,14 +108,14 @@ WRONG: dict[str, bytes] = {
     "tag.yaml": b"!!python/object/apply:os.system ['true']\n", "twice": b"id: a\nid: b\n", "null": b"null\n",
     "escapes": HOSTILE.encode(), "key": ('"' + "k" * 100_000 + '": 1\n').encode(), "number": b"9" * 10_000,
     "not so": b"!!bool maybe", "no time": b"!!timestamp soon",
-    "huge": b"a: " + b"x" * 40_000_000, "sqlite": b"SQLite format 3\x00" + b"\x00" * 4096, "bom": b"\xff\xfe\x00",
+    "huge": b"a: ", "sqlite": b"SQLite format 3\x00" + b"\x00" * 4096, "bom": b"\xff\xfe\x00",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_file_is_one_sentence(home: Path, name: str) -> None:
     for end in ("yaml", "jsonl", "db"):
-        (home / f"wrong.{end}").write_bytes(WRONG[name])
+        (home / f"wrong.{end}").write_bytes(WRONG[name] + (b"x" * 40_000_000 if name == "huge" else b""))
     plan, lines, kit = (str(home / f"wrong.{end}") for end in ("yaml", "jsonl", "db"))
     refused("study", "new", plan)
     refused("protocols", plan)

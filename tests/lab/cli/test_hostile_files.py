@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -19,18 +19,19 @@ from tests.screens.runs import WHOLE, whole_run
 from tests.studies import NODES, frozen, unit
 from tests.warm import run
 
-BOMBS: dict[str, bytes] = {
-    "deep": b"[" * 200_000,
-    "deep mapping": b'{"a":' * 100_000,
-    "number": b"9" * 200_000,
-    "exponent": b'{"a": 1e999999999, "b": 9' + b"9" * 200_000 + b"}",
-    "line": b"x" * (8 * MB),
-    "nul": b"\0" * MB,
-    "latin": b'{"a": "caf\xe9\xff"}\n' * 1000,
-    "values": b"[" + b"0," * (10 * MB) + b"0]",
-    "merges": merges().encode(),
-    "lines": b"{}\n" * 200_000,
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "deep": lambda: b"[" * 200_000,
+    "deep mapping": lambda: b'{"a":' * 100_000,
+    "number": lambda: b"9" * 200_000,
+    "exponent": lambda: b'{"a": 1e999999999, "b": 9' + b"9" * 200_000 + b"}",
+    "line": lambda: b"x" * (8 * MB),
+    "nul": lambda: b"\0" * MB,
+    "latin": lambda: b'{"a": "caf\xe9\xff"}\n' * 1000,
+    "values": lambda: b"[" + b"0," * (10 * MB) + b"0]",
+    "merges": lambda: merges().encode(),
+    "lines": lambda: b"{}\n" * 200_000,
 }
+"""Made when it is thrown: every worker loads this file."""
 YAML = [
     ("tasks", "FILE"), ("personas", "FILE"), ("protocols", "FILE"), ("study", "new", "FILE"),
     ("live", "FILE", "--headless"), ("live", "usual_lunch", "--headless", "--persona", "FILE"),
@@ -105,7 +106,7 @@ def thrown(home: Path, args: tuple[str, ...], name: str, bombs: Iterable[str]) -
     before = held(home / "lab.db")
     asked: dict[str, list[str]] = {}
     for bomb in bombs:
-        data = BOMBS[bomb]
+        data = BOMBS[bomb]()
         path = home / bomb.replace(" ", "_") / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(gzip.compress(data, 1) if name.endswith(".gz") else data)

@@ -12,8 +12,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
 
 from annotators.presets import HERE as PRESETS
 from annotators.presets import presets
@@ -54,6 +52,14 @@ RUNS = {
 }
 OUTCOMES = {"R1": "sssfsfus", "R2": "sffssfus", "R3": "ssufsusu"}
 """By rater the first letter of the outcome of each run."""
+
+
+def wilson(right: int, count: int) -> tuple[float, float]:
+    """Return the interval that statsmodels computes."""
+    from statsmodels.stats.proportion import proportion_confint  # pandas and scipy come with it: 130 MB
+
+    low, high = proportion_confint(right, count, method="wilson")
+    return low, high
 
 
 @pytest.fixture
@@ -150,7 +156,7 @@ def test_answers_stand_first_and_are_those_of_other_arithmetic(hitlab: Hitlab, s
         right = settled.count(option)
         one = number(found, "answers-outcome", option, "By majority")
         assert (one.value, one.places) == (right / len(settled), len(settled))
-        assert (one.low, one.high) == pytest.approx(proportion_confint(right, len(settled), method="wilson"))
+        assert (one.low, one.high) == pytest.approx(wilson(right, len(settled)))
         assert one.reasons == {"no_majority": len(most) - len(settled)}
         every = number(found, "answers-outcome", option, "Every answer")
         pooled = [value == option for values in outcomes for value in values]
@@ -221,9 +227,9 @@ def test_shares_of_none_and_of_all_have_an_interval_and_one_run_alone_has_what_c
     found = report(hitlab, "four")
     every = number(found, "answers-ok", "yes", "Every answer")
     assert (every.value, every.places, every.traces) == (1.0, 16, 4)
-    assert (every.low, every.high) == pytest.approx(proportion_confint(4, 4, method="wilson"))
+    assert (every.low, every.high) == pytest.approx(wilson(4, 4))
     none = number(found, "answers-ok", "no", "By majority")
-    assert (none.value, none.low, none.high) == pytest.approx((0.0, *proportion_confint(0, 4, method="wilson")))
+    assert (none.value, none.low, none.high) == pytest.approx((0.0, *wilson(0, 4)))
     same = number(found, "answers-rate", "mean", "Every answer")
     assert (same.value, same.low, same.no_interval) == (7.0, None, "no cluster differs from the rest")
     assert number(found, "answers-ok-by-item", "a", "yes").places == 4
@@ -350,13 +356,15 @@ def test_pairs_tell_who_is_preferred_and_which_side(hitlab: Hitlab, store: Store
         one = number(found, "answers-better-preference", row, column)
         assert one.value == pytest.approx(many / 7)
         assert one.places == 7
-        assert (one.low, one.high) == pytest.approx(proportion_confint(many, 7, method="wilson"))
+        assert (one.low, one.high) == pytest.approx(wilson(many, 7))
     assert number(found, "answers-better", "A", "Every answer").value == pytest.approx(4 / 7)
     assert table(found, "answers-sides-1").rows
 
 
 def test_plays_are_told_by_condition_with_the_difference_within_each_person(hitlab: Hitlab, store: Store) -> None:
     """Six people play two tasks with the phone in view and two without; the sixth handed in one condition alone."""
+    from scipy import stats
+
     tasks = [library.task(name) for name in ("usual_lunch", "way_home")]
     units = [
         Unit(f"{task.id}.{'see' if sees else 'blind'}", play=Play(task, user="person", mirror=sees), cluster=task.id)

@@ -30,7 +30,7 @@ from tests.store.formats.samples import Files, episodes, png, tfrecord
 
 SECRET = b"the secret that lies outside"
 SECONDS = 30
-"""What one case may take at the very most, on a machine that does other things, too."""
+"""Processor time that one case may take at the very most."""
 
 
 class Outside:
@@ -116,13 +116,13 @@ def _in_time() -> Iterator[None]:
     def ring(*_: object) -> None:
         raise TooLong
 
-    old = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(SECONDS)
+    old = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, old)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, old)
 
 
 # -- spoiling ---------------------------------------------------------------------------------------------------
