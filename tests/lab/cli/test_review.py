@@ -168,7 +168,7 @@ def test_what_only_reads_goes_with_nothing_that_changes(run: Run, tmp_path: Path
         (["--text", "Zyzzyva", "--box", "1", "1,2,30,40"], 1, "nothing was done"),
         (["--box", "1", "5000,5000,5001,5001"], 2, "5000,5000,5001,5001 lies outside its picture of 360x800 pixels"),
         (["--box", "1", "1,2,30,40", "--box", "2", "360,0,361,9"], 2, "nothing was done"),
-        (["--box", "99", "1,2,30,40"], 2, "step 99 has no picture to cover a part of: the last screen is 5"),
+        (["--box", "99", "1,2,30,40"], 2, "there is no step 99: the last screen is 5"),
     ],
 )
 @pytest.mark.parametrize("show", [True, False])
