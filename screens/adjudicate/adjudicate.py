@@ -151,6 +151,8 @@ class AdjudicateScreen(RoomScreen[None]):
         rows = [*self._queue.open, *self._queue.settled]
         rows = [row for row in rows if self.field in ("", row.spot.field)]
         self.disputes.show(rows, self._units, self.session.way)
+        # Which verbs the footer has depends on the rows.
+        self.refresh_bindings()
 
     def _empty_words(self, waiting: int) -> str:
         """Return the text of an empty queue."""

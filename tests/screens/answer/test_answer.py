@@ -25,6 +25,7 @@ from lab.runs.conversation_run import close_conversation, give_reply
 from lab.runs.running_servers import RunningServer, server_notes
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
+from screens.dialogs import QuitScreen
 from screens.navigation import Opening
 from screens.play.lobby import LobbyScreen
 from simulators.users.endpoint.chat_request import AnswerForm, ChatMessage, ChatRequest, Tool
@@ -777,7 +778,7 @@ async def test_quitting_says_how_many_clients_wait_and_asks_once(
         await pilot.press("ctrl+q")
         if waits:
             words = "1 client waits" if waits == 1 else "2 clients wait"
-            await until(pilot, lambda: f"{words} for an answer; quitting disconnects" in " ".join(painted(app).split()))
+            await until(pilot, lambda: isinstance(app.screen, QuitScreen) and words in painted(app))
             await pilot.press("escape")
             await until(pilot, lambda: isinstance(app.screen, AnswerScreen))
             assert app.is_running
