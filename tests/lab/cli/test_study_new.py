@@ -241,7 +241,10 @@ def test_a_language_without_a_guide_is_told(call: Call) -> None:
         (["success", "--runs", "agnt:x", "--raters", "a"], "there is no field 'agnt'"),
         (["success", "--runs", "agent:nobody", "--raters", "a"], "has nothing to ask"),
         (["success", "--runs", "e1", "--raters", "a"], "has nothing to ask (1 left out: not ended)"),
-        (["success", "--runs", "all", "--raters", "a", "--overlap", "2"], "overlap: 2 is not from 1 to the 1 raters"),
+        (
+            ["success", "--runs", "all", "--raters", "a", "--overlap", "2"],
+            "overlap: 2 is not from 1 to 1, the number of raters",
+        ),
         (["pspa-e3", "--runs", "all", "--raters", "a,b"], "overlap: 3 is not from 1 to the 2 raters"),
         (["success", "--runs", "all", "--raters", "a", "--pilot", "7"], "7 of 7 leaves nothing to rate"),
         (["success", "--runs", "all", "--raters", "a", "--show", "everything"], "field shows"),
