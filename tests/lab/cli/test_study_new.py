@@ -245,7 +245,7 @@ def test_a_language_without_a_guide_is_told(call: Call) -> None:
             ["success", "--runs", "all", "--raters", "a", "--overlap", "2"],
             "overlap: 2 is not from 1 to 1, the number of raters",
         ),
-        (["pspa-e3", "--runs", "all", "--raters", "a,b"], "overlap: 3 is not from 1 to the 2 raters"),
+        (["pspa-e3", "--runs", "all", "--raters", "a,b"], "overlap: 3 is not from 1 to 2, the number of raters"),
         (["success", "--runs", "all", "--raters", "a", "--pilot", "7"], "7 of 7 leaves nothing to rate"),
         (["success", "--runs", "all", "--raters", "a", "--show", "everything"], "field shows"),
         (["success", "--runs", "all", "--raters", "a", "--reveal", "all"], "--reveal 'all' is none of people"),
