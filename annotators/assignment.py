@@ -113,7 +113,7 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
         if study.raters.count(code) > 1:
             raise LabError(what, f"field raters: {code!r} is there twice")
     if not 1 <= study.overlap <= len(study.raters):
-        problem = f"field overlap: {study.overlap} is not from 1 to the {len(study.raters)} raters there are"
+        problem = f"field overlap: {study.overlap} is not from 1 to {len(study.raters)}, the number of raters"
         raise LabError(what, problem)
     for name in ("shared", "repeats"):
         if not 0 <= getattr(study, name) <= 1:

@@ -117,9 +117,15 @@ def plan_of(name: str, overrides: Mapping[str, Any]) -> Plan:
     """Return the plan of a preset, a built-in protocol or a plan file, with `overrides` in place of its own values."""
     if name.endswith((".yaml", ".yml")):
         return _plan_file(Path(name), overrides)
-    if name in {path.stem for path in PROTOCOLS.glob("*.yaml")}:
-        return _plan({"name": name, "protocol": name}, overrides, f"study {name}")
-    return _plan(preset_document(name), {"preset": preset_named(name), **overrides}, f"study {name}")
+    document, preset = {"name": name, "protocol": name}, {}
+    if name not in {path.stem for path in PROTOCOLS.glob("*.yaml")}:
+        document, preset = preset_document(name), {"preset": preset_named(name)}
+    try:
+        return _plan(document, {**preset, **overrides}, f"study {name}")
+    except LabError as error:
+        # What is wrong comes from the overrides: the command line.
+        error.code = 2
+        raise
 
 
 def preset_named(name: str) -> str:
@@ -132,7 +138,7 @@ def preset_named(name: str) -> str:
         raise LabError("study new", f"{name!r} may be {' or '.join(names)}", code=2)
     problem = f"{name!r} is none of {', '.join(preset_names)}, no built-in protocol, nor a plan's file (.yaml)"
     problem += suggestion(name, [*preset_names, *(path.stem for path in PROTOCOLS.glob("*.yaml"))])
-    raise LabError("study new", problem, "`hitlab study protocols` lists the protocols.", code=2)
+    raise LabError("study new", problem, "`hitlab study protocols` lists the protocols.")
 
 
 def preset_document(name: str) -> dict[str, Any]:
@@ -235,7 +241,7 @@ def overlap_of(plan: Plan, what: str) -> int:
     overlap = people if plan.overlap == "all" else plan.overlap
     if not 1 <= overlap <= people:
         hint = f"Name more, or --overlap {people}." if overlap > people else ""
-        raise LabError(what, f"field overlap: {overlap} is not from 1 to the {people} raters there are", hint)
+        raise LabError(what, f"field overlap: {overlap} is not from 1 to {people}, the number of raters", hint)
     return overlap
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class FurtherData(NamedTuple):
     """Further data of the file that some tables need. Each is read on demand.
 
-    `other_studies` are the studies given by `--with`. `runs` returns all finished runs of the file in order of id,
+    `other_studies` are the studies given by `--extra-study`. `runs` returns all finished runs of the file by id,
     `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the oldest first. `pauses`
     returns the seconds of each pause that a person made in a run. `costs` returns the cost of judges' answers in US
     dollars by unit, rater (kind, id) and run, `calls` all paid answers in order of arrival. `steps` returns a run's

@@ -33,7 +33,7 @@ from lab.core.text.plain_text import plain
 from lab.core.text.typed_text import clean
 from lab.studies.seats import may_replay
 from screens.crash import Crash
-from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
+from screens.dialogs import LEAST, LEAVING, LEAVING_CLIENTS, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
 from screens.key_names import keys_of
 from screens.lab import ReportsErrors, WorkFailed
 from screens.mirror.terminal_graphics import CHARACTERS
@@ -452,11 +452,16 @@ class LabApp(Navigation):
             self.screen.action_maximize()
 
     async def action_quit(self) -> None:
-        """Quit. Ask first if a run is live, and leave that run open."""
+        """Quit. Ask first if a run is live, which is left open, or if clients wait at an endpoint of this app."""
+        from lab.runs.conversation_list import waiting_count, waiting_words
+
         if isinstance(self.screen, QuitScreen):
             return
-        if self.run_is_live:
-            self.push_screen(QuitScreen(self.leave_question), self._leave)
+        says, keys = self.leave_question if self.run_is_live else ("", LEAVING_CLIENTS)
+        if self.endpoint is not None and (waiting := waiting_count(self.store)):
+            says = f"{waiting_words(waiting)} {says}".rstrip()
+        if says:
+            self.push_screen(QuitScreen((says, keys)), self._leave)
         else:
             self.exit()
 

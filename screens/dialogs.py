@@ -26,6 +26,8 @@ LEAVING_HOMELESS = (
     LEAVING[1],
 )
 """The same for a seat without Home."""
+LEAVING_CLIENTS = "{quit.yes:enter}  quit\n{quit.no:escape}    stay"
+"""Keys of the question before an endpoint is left at which clients wait."""
 LEAST = (64, 18)
 """Minimum columns and rows of the layout. A smaller terminal shows one sentence."""
 
@@ -52,8 +54,10 @@ class QuitScreen(ModalScreen[bool]):
     """Asks before a live run is left. `says` is the question and the line about its keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,y", "answer(True)", "Leave it open and quit", id="quit.yes", tooltip="The run can be resumed"),
-        Binding("escape,n", "answer(False)", "Stay", id="quit.no", tooltip="Go back to the run"),
+        Binding(
+            "enter,y", "answer(True)", "Leave it open and quit", id="quit.yes", tooltip="What is open can be resumed"
+        ),
+        Binding("escape,n", "answer(False)", "Stay", id="quit.no", tooltip="Go back"),
     ]
 
     def __init__(self, says: tuple[str, str] = LEAVING) -> None:

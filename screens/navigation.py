@@ -208,7 +208,7 @@ ROOMS: dict[ScreenName, Room] = {
     "annotate": Room(
         may_rate, _make_annotate, ("no study is open.", "{list.open} on a study in Home ({app.home}) opens it.")
     ),
-    "play": Room(_anyone, _make_play, ("no study is open.", "`hitlab study rate STUDY --as CODE` opens one.")),
+    "play": Room(_anyone, _make_play, ("no study is open.", "`hitlab study rate STUDY --person CODE` opens one.")),
     "agreement": Room(
         sees_outcomes,
         _make_agreement,

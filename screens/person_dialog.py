@@ -20,7 +20,7 @@ from screens.widgets.text_fields import TextLine
 
 _WHY = (
     "What is drafted, proofread or settled is signed with a study code: a pseudonym, never a name. "
-    "`--as CODE` or `person` in the settings spares the question."
+    "`--person CODE` or `person` in the settings spares the question."
 )
 
 

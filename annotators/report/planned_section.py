@@ -34,7 +34,7 @@ _TESTS_BY_NAME: Mapping[str, Callable[[Agreement], bool]] = {
 _DEFAULT_REASONS: Mapping[str, str] = {
     "consistency": "nobody and no judge gave the same thing more than once",
     "intra-rater": "no person rated anything twice",
-    "causes": "no study of causes stands beside it: --with",
+    "causes": "no study of causes stands beside it: --extra-study",
     "paired bootstrap": "no difference is over resamples; --bootstrap draws them",
     **dict.fromkeys(("accuracy", "precision", "recall", "f1"), "no judge or model rated"),
     "majority": "at no place do more than half of the people say the same",

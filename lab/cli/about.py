@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,12 +13,15 @@ from lab.cli.output import (
     print_line,
     print_result,
     print_table,
+    table_form,
     warn,
 )
 from lab.core.errors import LabError
 from lab.core.settings import database, folder, load, settings_file
 from lab.core.task.task import Kind, Task, find_log, load_log
 from simulators import library
+
+T = TypeVar("T")
 
 
 class TaskRule(msgspec.Struct, frozen=True):
@@ -122,36 +126,60 @@ def add_tasks_list(parser: Parser) -> None:
 
 
 def tasks(args: TasksArguments) -> int:
-    """List the built-in tasks, the task files named, or an environment's tasks."""
+    """List the built-in tasks, the task files named, or an environment's tasks. Exit code 3 if some are bad."""
     if args.environment:
         return _environment_tasks(args, args.environment)
-    lines = []
     may_see = load(db=args.db).seat in ("developer", "designer")
-    for name, path in _named_paths(args.files, library.tasks()):
-        task = library.task(name)
-        lines.append(
-            TaskLine(
-                id=task.id,
-                kind=task.kind,
-                title=task.shown,
-                instruction=task.instruction,
-                persona=task.persona,
-                budget=task.budget,
-                checks=len(task.checks),
-                nodes=len(task.tdg.walk()),
-                units=len(task.units),
-                path=str(path),
-                playbooks={playbook.name: playbook.fault for playbook in task.playbooks} if may_see else {},
-                rules=tuple(
-                    TaskRule(rule.name, rule.weight, rule.when or ("reject" if rule.run == "obeyed" else ""))
-                    for rule in task.checks
-                )
-                if may_see
-                else (),
-            )
+    lines, bad = _read_each(
+        _named_paths(args.files, library.tasks()),
+        lambda name, path: _task_line(library.task(name), path, may_see=may_see),
+    )
+    return _print_read(lines, bad, _print_tasks_with_rules if args.files else _print_tasks, json=args.json)
+
+
+def _task_line(task: Task, path: Path, *, may_see: bool) -> TaskLine:
+    return TaskLine(
+        id=task.id,
+        kind=task.kind,
+        title=task.shown,
+        instruction=task.instruction,
+        persona=task.persona,
+        budget=task.budget,
+        checks=len(task.checks),
+        nodes=len(task.tdg.walk()),
+        units=len(task.units),
+        path=str(path),
+        playbooks={playbook.name: playbook.fault for playbook in task.playbooks} if may_see else {},
+        rules=tuple(
+            TaskRule(rule.name, rule.weight, rule.when or ("reject" if rule.run == "obeyed" else ""))
+            for rule in task.checks
         )
-    print_result(lines, _print_tasks_with_rules if args.files else _print_tasks, json=args.json)
-    return 0
+        if may_see
+        else (),
+    )
+
+
+def _read_each(paths: list[tuple[str, Path]], read: Callable[[str, Path], T]) -> tuple[list[T], list[LabError]]:
+    """Read each file. One that cannot be read does not hide the others."""
+    lines, bad = list[T](), list[LabError]()
+    for name, path in paths:
+        try:
+            lines.append(read(name, path))
+        except LabError as error:
+            bad.append(error)
+    return lines, bad
+
+
+def _print_read(lines: list[T], bad: list[LabError], text: Callable[[list[T]], None], *, json: bool) -> int:
+    """Print what was read, warn of each bad file, and return the exit code: 1 if all are bad, 3 if some are."""
+    if bad and not lines:
+        for error in bad[:-1]:
+            warn(error.sentence)
+        raise bad[-1]
+    print_result(lines, text, json=json)
+    for error in bad:
+        warn(error.sentence)
+    return 3 if bad else 0
 
 
 def check(args: TaskFilesArguments) -> int:
@@ -205,6 +233,10 @@ def _print_environment(lines: list[TaskLine]) -> None:
 
 def _print_instructions(lines: list[TaskLine]) -> None:
     """Print each task with its instruction."""
+    if table_form.is_data:
+        rows = [[line.id, line.kind, str(line.budget), ", ".join(line.apps) or "-", line.instruction] for line in lines]
+        print_table(["task", "kind", "budget", "apps", "instruction"], rows)
+        return
     for line in lines:
         print_line(f"{line.id} ({line.kind}, {line.budget} steps{', ' if line.apps else ''}{', '.join(line.apps)})")
         print_line(f"  {line.instruction}")
@@ -255,23 +287,22 @@ def add_tasks_personas(parser: Parser) -> None:
 
 
 def personas(args: PersonasArguments) -> int:
-    """List the built-in personas, or the profiles named."""
-    lines = []
-    for name, path in _named_paths(args.files, library.personas()):
-        persona = library.persona(name, "none")
-        identity: dict[str, Any] = persona.facts.get("identity") or {}
-        lines.append(
-            PersonaLine(
-                id=persona.id,
-                name=persona.name,
-                occupation=str(identity.get("occupation", "")),
-                clean=_count_entries(path, "clean"),
-                noise=_count_entries(path, "noise"),
-                path=str(path),
-            )
-        )
-    print_result(lines, _print_personas, json=args.json)
-    return 0
+    """List the built-in personas, or the profiles named. Exit code 3 if some are bad."""
+    lines, bad = _read_each(_named_paths(args.files, library.personas()), _persona_line)
+    return _print_read(lines, bad, _print_personas, json=args.json)
+
+
+def _persona_line(name: str, path: Path) -> PersonaLine:
+    persona = library.persona(name, "none")
+    identity: dict[str, Any] = persona.facts.get("identity") or {}
+    return PersonaLine(
+        id=persona.id,
+        name=persona.name,
+        occupation=str(identity.get("occupation", "")),
+        clean=_count_entries(path, "clean"),
+        noise=_count_entries(path, "noise"),
+        path=str(path),
+    )
 
 
 def _print_personas(lines: list[PersonaLine]) -> None:

@@ -10,9 +10,19 @@ import msgspec
 
 from annotators.rater_numbers import RaterNumbers
 from lab.cli.app import show_room
-from lab.cli.arguments import STUDY, IntervalArguments, Parser, StudyArguments, TableArguments, argument, flag, option
+from lab.cli.arguments import (
+    NO_STUDY,
+    STUDY,
+    IntervalArguments,
+    Parser,
+    StudyArguments,
+    TableArguments,
+    argument,
+    flag,
+    option,
+)
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, table_form
 from lab.core.errors import LabError
 from lab.core.settings import Settings, load
 from lab.core.study.agreement import Agreement, IntervalTerms, interval_text, is_share
@@ -54,6 +64,9 @@ class AgreementArguments(IntervalArguments, TableArguments):
     open: bool = flag("open the screen Agreement instead of printing")
     evidence: bool = flag("also compute agreement on the steps that raters point at")
 
+    def table_lines(self) -> str:
+        return "a line without --open" if self.open else ""
+
 
 def add_agreement(parser: Parser) -> None:
     parser.runs(agreement, AgreementArguments, prints={"agreement": StudyAgreement, "agreement-cases": list[CaseValue]})
@@ -76,7 +89,7 @@ def agreement(args: AgreementArguments) -> int:
         return print_cases(args.cases, as_json=args.json)
     name = args.study or load(db=args.db).study
     if not name:
-        raise LabError("agreement", "names no study.", "`hitlab study status` lists them.", code=2)
+        raise LabError("agreement", NO_STUDY, code=2)
     settings = settings_for(args.db, sees_outcomes, "agreement")
     if args.open:
         return _open_screen(args, name, settings)
@@ -132,7 +145,8 @@ def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> Non
     print_line(f"{result.study} v{result.version}: {result.title}{'   locked' if result.locked else ''}")
     if not result.agreements:
         print_line("Nothing that is asked in it can be compared.")
-        return
+        if not table_form.is_data:
+            return
     if any(number.low is not None for number in result.agreements):
         by_f = any(number.interval == "f" for number in result.agreements)
         print_line(_describe_intervals(result.how, result.agreements[0].clusters, by_f=by_f))
@@ -152,21 +166,27 @@ def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> Non
         print_line(heading)
         for counts, some in groupby(numbers, _format_n):
             _print_group(counts, list(some), heading)
+    if table_form.is_data and table_form.head is None:
+        print_table(_COLUMNS, [], part={"question": "", "n": ""})
     has_numbers = any(number.value is not None for number in all_of)
     for why, headings in without.items():
         print_line("")
         if not has_numbers:
-            print_line(f"No number: {why}.")
+            of_which = f" ({', '.join(headings)})" if len(without) > 1 else ""
+            print_line(f"No number: {why}{of_which}.")
             continue
         print_line(f"No number, {why}:")
         for heading in headings:
             print_line(f"  {heading}")
 
 
+_COLUMNS = ["  statistic", "value", "interval", "in words"]
+
+
 def _print_group(counts: str, numbers: Sequence[Agreement], heading: str) -> None:
     print_line(f"  {counts}")
     print_table(
-        ["  statistic", "value", "interval", "in words"],
+        _COLUMNS,
         [
             [
                 f"  {number.statistic}{' *' if number.planned else ''}",
@@ -336,11 +356,17 @@ def print_raters(result: StudyRaters, questions: Mapping[str, str]) -> None:
     print_line(f"{result.study} v{result.version}: {result.title}")
     if not result.raters:
         print_line("Nobody was dealt anything yet, and nobody has answered.")
-        return
-    print_line("The rest at an item are more than half of the other people; a judge is held against all people.")
+        if not table_form.is_data:
+            return
+    print_line("The rest: the answer of more than half of the other people. A judge is compared with all people.")
     for rater in result.raters:
         print_line("")
         _print_rater(rater, questions)
+    if table_form.is_data and table_form.head is None:
+        print_table(_RATER_COLUMNS, [], part={"rater": ""})
+
+
+_RATER_COLUMNS = ["  number", "value", "interval", "n", "beside"]
 
 
 def _print_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
@@ -352,8 +378,7 @@ def _print_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
         [f"  {line.name}", value_words(line), interval_words(line), n_words(line.number), line.beside]
         for line in lines_of(rater, questions)
     ]
-    columns = ["  number", "value", "interval", "n", "beside"]
-    print_table(columns, rows, wide="beside", part={"rater": rater.rater})
+    print_table(_RATER_COLUMNS, rows, wide="beside", part={"rater": rater.rater})
     for line in (*stretch_lines("pace", rater.pace, "s"), *stretch_lines("as the rest", rater.along, "%")):
         print_line(f"  {line}")
     for line in streak_words(rater):

@@ -79,14 +79,14 @@ def show_study(store: Store, settings: Settings, study: Study, *, only: bool = F
 def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:
     """Open the app on a screen. Raise `LabError` without a terminal, with the alternative `instead`."""
     if not has_terminal():
-        raise LabError(title, no_terminal(), instead)
+        raise LabError(title, no_terminal(), instead, code=2)
     return run_app(store, settings, opening)
 
 
 def show_live(store: Store, settings: Settings, make: Callable[[], Session], title: str) -> int:
     """Open Live with a session from `make`. `title` heads the error without a terminal."""
     if not has_terminal():
-        raise LabError(title, no_terminal(), "Add --headless to run without a screen.")
+        raise LabError(title, no_terminal(), "Add --headless to run without a screen.", code=2)
     check_room()
     from screens.navigation import Opening
 
@@ -167,7 +167,9 @@ def _print_resume_hint(store: Store, study: Study, person: str, *, only: bool) -
         print_line(f"{title}: {done.format(person=person)}")
         return
     file = _db_option(store)
-    print_line(f"{title}: {kept}\n  hitlab study rate {study.id} --as {shlex.quote(person)}{' --only' * only}{file}")
+    print_line(
+        f"{title}: {kept}\n  hitlab study rate {study.id} --person {shlex.quote(person)}{' --study-only' * only}{file}"
+    )
 
 
 def _db_option(store: Store) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 import sys
 
 from lab.core.values.whole_number import whole_number
@@ -26,8 +27,12 @@ MOST = 1_000_000_000
 """Maximum of a number of seconds, dollars, tokens or minutes."""
 AGENTS = "run this agent: playbook[:NAME] (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID"
 """Help of `--agent`."""
-STUDY = "name of the study, or NAME@2 for its version 2 (default: the newest version; the setting study)"
-"""Help of STUDY."""
+STUDY_NAME = "name of the study, or NAME@2 for its version 2 (default: the newest version)"
+"""Help of a required STUDY."""
+STUDY = "name of the study, or NAME@2 for version 2 (default: the newest version; without a name the setting study)"
+"""Help of a STUDY for which the setting stands in."""
+NO_STUDY = "names no study, and neither does the setting study. `hitlab study status` lists them."
+"""Message if a command needs a study."""
 _WINDOW = "also show the pictures on a page of this machine, for a browser beside the terminal"
 
 
@@ -122,6 +127,23 @@ def up_to(most: int) -> Callable[[str], int]:
     return read
 
 
+def study_code(text: str) -> str:
+    """Read a study code."""
+    from lab.core.errors import LabError
+    from lab.core.settings import check_code
+
+    try:
+        check_code(text, "", "")
+    except LabError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no study code. {error.hint}") from error
+    return text
+
+
+def study_codes(text: str) -> list[str]:
+    """Read study codes separated by commas."""
+    return [study_code(code.strip()) for code in text.split(",") if code.strip()]
+
+
 seed_number = up_to((1 << 63) - 1)
 """Reader of a random seed."""
 
@@ -207,6 +229,10 @@ class TableArguments(JsonArguments):
     )  # fmt: skip
     output: str | None = option("FILE", "write the output to a new FILE instead of printing it, as runs.csv")
 
+    def table_lines(self) -> str:
+        """Return which lines of the command print a table, empty if this one does."""
+        return ""
+
 
 class WindowArguments(Arguments):
     window: bool | None = flag(_WINDOW, default=argparse.SUPPRESS)
@@ -234,8 +260,9 @@ class PersonArguments(Arguments):
     """Values of a command that somebody signs."""
 
     person: str | None = option(
-        "CODE", "sign with this study code, as P07, never a name (default: the setting person)", "--person", "--as"
-    )
+        "CODE", "sign with this study code, as P07, never a name (default: the setting person)", "--person", "--as",
+        type=study_code, completes="rater",
+    )  # fmt: skip
 
 
 class DeviceArguments(Arguments):
@@ -347,12 +374,20 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", formatter)
         super().__init__(**options)
+        # Coordinates may be negative, too: `-5,-5,5,5` is a value and no option.
+        self._negative_number_matcher = re.compile(r"-\d[\d.,-]*$")
         self.names: dict[str, NameKind] = {}
         """Kinds of names that arguments take, by `dest`, for a shell's completion."""
         self.may_be_empty: frozenset[str] = frozenset()
         """Arguments, by `dest`, for which an empty word has a meaning. Elsewhere it is refused."""
         self.elsewhere: dict[str, str] = {}
         """Commands that exist elsewhere: the name that somebody may try, and the right one."""
+        self.verbs: list[str] = []
+        """Words of today that may follow."""
+        self.tries: dict[str, str] = {}
+        """Verbs that a noun does not have and people try: the right one by each."""
+        self.name_hint = ""
+        """Sentence on what to type if a name stands in place of a verb, with `{}` for the name."""
 
     def runs(
         self, function: Callable[[A], int], arguments: type[A], prints: Mapping[str, Any] | None = None, loose: str = ""
@@ -368,6 +403,10 @@ class Parser(argparse.ArgumentParser):
             values = arguments()
             vars(values).update(vars(namespace))
             self._fill_from_settings(values, options)
+            if isinstance(values, TableArguments) and values.table_form in ("csv", "md") and values.table_lines():
+                self.error(
+                    f"--format {values.table_form}: only {values.table_lines()} prints a table; nothing was done"
+                )
             return function(values)
 
         self.takes, self.prints, self.loose = arguments, prints or {}, loose
@@ -407,29 +446,28 @@ class Parser(argparse.ArgumentParser):
             return [rest[0], *file, *rest[1:]]
         if self.default_verb and args and rest[:1] not in (["-h"], ["--help"]):
             if rest and rest[0].isalpha():
-                self._warn_of_slip(rest[0])
+                self._refuse_slip(rest[0])
             return [self.default_verb, *args]
         return rest
 
-    def _warn_of_slip(self, word: str) -> None:
-        """Warn of a word that may be a mistyped verb, and is read as a word of the default one."""
-        from lab.core.text.suggestion import near_names
+    def _refuse_slip(self, word: str) -> None:
+        """Exit with code 2 if a word may be a mistyped verb: a script must not go on with a word of the default one."""
+        from lab.core.text.suggestion import did_you_mean, near_names
 
-        near = near_names(word, self.subcommands)
-        if near[:1] == [self.default_verb]:
-            sys.stderr.write(
-                f"hitlab: {word} is read as a word of `{self.prog} {self.default_verb}`, not as that verb.\n"
-            )
-        elif near:
-            read_as, meant = f"`{self.prog} {self.default_verb} {word}`", f"`{self.prog} {near[0]}`"
-            sys.stderr.write(f"hitlab: this is read as {read_as}; {meant} is another command.\n")
+        near = [self.tries[word]] if word in self.tries else near_names(word, self.verbs)
+        if near or word == "help":
+            meant = did_you_mean(near) or f"; `{self.prog} --help` lists what is."
+            self.error(f"there is no {word!r}{meant} As a word to look for: `{self.prog} {self.default_verb} {word}`.")
 
     def _declare(self, container: argparse._ActionsContainer, field: str, option: Option) -> None:
         settings = option.settings
         names = [field] if option.is_positional else option.names or (f"--{field.replace('_', '-')}",)
         if not option.is_positional:
             settings = {"dest": field, **settings}
-        container.add_argument(*names, **settings)
+        action = container.add_argument(*names, **settings)
+        if option.names:
+            # Spellings of earlier versions are read, and no help, error or completion names them.
+            action.option_strings = action.option_strings[:1]
         if option.completes is not None:
             self.names[field] = option.completes
 
@@ -442,7 +480,7 @@ class Parser(argparse.ArgumentParser):
 
             value = getattr(load(db=values.db), option.setting)
             if not value:
-                self.error(f"the following arguments are required: {option.settings['metavar']}")
+                self.error(NO_STUDY)
             setattr(values, field, value)
 
     def parse_known_args(  # type: ignore[override]  # argparse itself calls it in this way alone
@@ -504,7 +542,8 @@ class Parser(argparse.ArgumentParser):
                 return
             found = [value] if value in self.elsewhere else near_names(str(value), [*names, *self.elsewhere])
             near = did_you_mean([*dict.fromkeys(self.elsewhere.get(name, name) for name in found)])
-            problem = f"there is no {value!r}{near or '.'} `{self.prog} --help` lists what is."
+            hint = f" {self.name_hint.format(value)}" if self.name_hint and not near else ""
+            problem = f"there is no {value!r}{near or '.'}{hint} `{self.prog} --help` lists what is."
             raise argparse.ArgumentError(None, problem)
         raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {', '.join(names)}){near}")
 
@@ -513,13 +552,17 @@ class Parser(argparse.ArgumentParser):
         from lab.core.errors import shortened
         from lab.core.text.plain_text import plain
 
-        sentence = plain(shortened(message), lines=False)
-        self.exit(2, f"{self.prog}: error: {sentence}\n`{self.prog} --help` says what it takes.\n")
+        sentence, hint = plain(shortened(message), lines=False), f"`{self.prog} --help`"
+        more = "" if hint in sentence else f"{hint} says what it takes.\n"
+        self.exit(2, f"{self.prog}: error: {sentence}\n{more}")
 
     def database(self) -> None:
         """Add --db, which may come before the command or after it."""
         self.add_argument(
-            "--db", metavar="PATH", default=argparse.SUPPRESS, help="use this database file (default: the setting db)"
+            "--db",
+            metavar="PATH",
+            default=argparse.SUPPRESS,
+            help="use this database file instead of that of the setting db",
         )
 
     def window(self) -> None:

@@ -26,7 +26,7 @@ from lab.cli.arguments import (
 )
 from lab.cli.database import is_new, open_store
 from lab.cli.live import print_crash
-from lab.cli.output import print_line, print_result, print_table, warn
+from lab.cli.output import print_line, print_result, print_table, table_form, warn
 from lab.core.errors import LabError
 from lab.core.run.trace import AnyEvent, Step
 from lab.core.seams import Trouble
@@ -120,7 +120,7 @@ def run(args: RunArguments) -> int:
     if args.attempts < 1:
         raise LabError("run", f"--attempts {args.attempts} is less than one", code=2)
     if args.on and not args.agent.startswith(("model:", "model+memory:")):
-        raise LabError("--on", f"has workers ask a model; the agent {args.agent} is none.", code=2)
+        raise LabError("--cluster", f"has workers ask a model; the agent {args.agent} is none.", code=2)
     _sort_environments(args)
     if args.playbook and len(args.tasks) != 1:
         raise LabError("--playbook", "is one task's; name that TASK alone.", code=2)
@@ -334,11 +334,11 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
 
 def _print_batch(result: BatchResult) -> None:
     """Print the two tables and their notes, or nothing if no phone was there for any attempt."""
-    if result.lost and not result.tasks:
+    if result.lost and not result.tasks and not table_form.is_data:
         return
     ks = sorted({1, result.attempts} | ({2, 3} if result.attempts <= 4 else set()) & set(range(1, result.attempts + 1)))
     many = result.attempts > 1
-    if result.tasks:
+    if result.tasks or table_form.is_data:
         names = ["task", "kind", "passed", "steps", "seconds", "cost $", "last end"]
         print_table(names, [_task_row(task) for task in result.tasks], wide="last end")
         print_line("")

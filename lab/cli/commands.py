@@ -22,15 +22,18 @@ class Noun:
 
     `default` is the verb of a line that has other words but no verb. `headings` are those of the help, by first verb.
     `examples` are lines to type. `bare` is the function (`module:name`) that prints more below the help of a line
-    without a verb.
+    without a verb. `tries` are verbs that the noun lacks and people try, with the right one. `name_hint` says what to
+    type with a name in place of a verb.
     """
 
     def __init__(
         self, name: str, help: str, verbs: tuple[Entry | Noun, ...], *, examples: str, default: str = "",
-        headings: dict[str, str] | None = None, bare: str = "",
+        headings: dict[str, str] | None = None, bare: str = "", tries: dict[str, str] | None = None,
+        name_hint: str = "",
     ) -> None:  # fmt: skip
         self.name, self.help, self.verbs, self.examples = name, help, verbs, examples
         self.default, self.headings, self.bare = default, headings or {}, bare
+        self.tries, self.name_hint = tries or {}, name_hint
 
 
 RUNS = Noun(
@@ -52,6 +55,7 @@ RUNS = Noun(
         Entry("ocr", "read the words in pictures whose phone reported none", "runs.ocr", was=("read",)),
     ),
     default="list",
+    tries={"delete": "archive", "remove": "archive", "rename": "rename-agent", "print": "show"},
     headings={"list": "look", "fork": "change", "review": "prepare demonstrations and pictures"},
     examples="""\
   hitlab runs list 'score<1' --sort score-
@@ -98,6 +102,8 @@ STUDY = Noun(
         Entry("archive", "archive a study: no list shows it, nothing is lost", "study.deal"),
         Entry("restore", "restore an archived study", "study.deal"),
     ),
+    tries={"list": "status", "create": "new", "delete": "archive", "remove": "archive"},
+    name_hint="The name of a study follows a verb: `hitlab study status {}`.",
     headings={"protocols": "plan", "rate": "rate and play", "status": "follow", "replace": "manage"},
     examples="""\
   hitlab study new tdg --runs all --raters R1,R2,R3 --overlap 3

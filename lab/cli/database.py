@@ -53,7 +53,7 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
     # A code that differs from an existing one in case only is a typing slip, and would split a person's data.
     if not readonly and settings.person != UNNAMED:
         try:
-            check_distinct(settings.person, store.studies.people(), "--as", "person")
+            check_distinct(settings.person, store.studies.people(), "--person", "person")
         except LabError:
             store.close()
             raise

@@ -188,7 +188,7 @@ def _task(args: PhoneArguments) -> Task:
     from simulators import library
 
     if args.task and args.persona:
-        raise LabError("phone", "takes --task or --persona: a task's phone is its own persona's", code=2)
+        raise LabError("serve phone", "takes --task or --persona: a task's phone is its own persona's", code=2)
     if args.task:
         return library.task(args.task)
     if args.persona:

@@ -226,7 +226,7 @@ def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
 
     judge = args.rater or args.model
     if not judge:
-        raise LabError("judge", "--gate needs --as or --model: whose answers are compared.", code=2)
+        raise LabError("judge", "--gate needs --person or --model: whose answers are compared.", code=2)
     with open_store(settings, create=False, readonly=True) as store:
         return hold_gate(store, study_named(store, args.study), judge, file, args.split, json=args.json)
 
@@ -274,7 +274,7 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
     if args.on:
         cluster_address(args.on)
     if args.on and args.batch:
-        raise LabError("judge", "--on and --batch: a batch is asked by its provider, not by a cluster.", code=2)
+        raise LabError("judge", "--cluster and --batch: a batch is asked by its provider, not by a cluster.", code=2)
     if args.stream and args.batch:
         raise LabError("judge", "--stream does not go with --batch: a batch comes as a file.", code=2)
     return JudgeTerms(

@@ -95,7 +95,9 @@ def _read_gate(file: Path) -> JudgeGate:
     from annotators.validation.judge_gate import JudgeGate
 
     where = f"--gate {file}"
-    gate: JudgeGate = convert(read_json(read_file(file, where, most=_MOST), where).value, JudgeGate, where)
+    gate: JudgeGate = convert(
+        read_json(read_file(file, where, most=_MOST), where, by_hand=True).value, JudgeGate, where
+    )
     return gate
 
 

@@ -178,7 +178,7 @@ def live(args: LiveArguments) -> int:
 
 def _check_terminal() -> None:
     if not app.has_terminal():
-        raise LabError("live", app.no_terminal(), "Add --headless to run without a screen.")
+        raise LabError("live", app.no_terminal(), "Add --headless to run without a screen.", code=2)
     app.check_room()
 
 

@@ -122,7 +122,15 @@ def _open_home(parser: Parser, args: Arguments) -> int:
         return show_home(args.db, args.window)
     if is_dumb() and sys.stdin.isatty() and sys.stdout.isatty():
         hint = "Commands that print work here: `hitlab runs list`, `hitlab runs show ID`; `hitlab --help` lists them."
-        raise LabError("screens", f"{no_terminal()}.", hint)
+        raise LabError("screens", f"{no_terminal()}.", hint, code=2)
+    if args.db is not None:
+        from lab.cli.database import in_file, open_store
+        from lab.core.settings import load
+
+        # A file that is not a database is named first.
+        with open_store(load(db=args.db), create=False, readonly=True) as store:
+            hint = f"Commands that print work here: `hitlab runs list{in_file(args.db)}`."
+            raise LabError(str(store.path), no_terminal(), hint, code=2)
     parser.print_help()
     return 0
 

@@ -28,13 +28,15 @@ class Refused(msgspec.Struct, frozen=True):
 def print_result(value: T, text: Callable[[T], object], *, json: bool, nothing: str = "") -> None:
     """Print a result as one JSON document, or by `text` for people.
 
-    For an empty list print `nothing`, if given.
+    For an empty list print `nothing`, if given, and as CSV or Markdown also the header of its table.
     """
     if json:
         print_json(value)
-    elif nothing and not value:
+        return
+    is_empty = bool(nothing) and not value
+    if is_empty:
         print_line(nothing)
-    else:
+    if not is_empty or table_form.is_data:
         text(value)
 
 
@@ -71,7 +73,7 @@ def print_line(text: str) -> None:
 
     Beside CSV or Markdown it goes to standard error, so that standard output holds tables alone.
     """
-    if table_form.name != "table":
+    if table_form.is_data:
         sys.stderr.write(fold_for(sys.stderr, plain(text)) + "\n")
         return
     sys.stdout.write(fold_for(sys.stdout, plain(text)) + "\n")
@@ -138,46 +140,96 @@ class TableForm:
     head: tuple[str, ...] | None = None
     """Columns of the last table printed in this form, None before the first."""
 
+    @property
+    def is_data(self) -> bool:
+        """True if tables are printed for programs. Their header is then printed also without rows."""
+        return self.name != "table"
+
 
 table_form = TableForm()
 
 
 def run_id_cell(run: str) -> str:
     """Return an id for a table: its beginning on a terminal, whole in a pipe or file."""
-    return run[:SHORT_ID] if sys.stdout.isatty() else run
+    return run[:SHORT_ID] if sys.stdout.isatty() and not table_form.is_data else run
 
 
 def print_table(
-    columns: list[str], rows: list[list[str]], *, wide: str = "", part: Mapping[str, str] | None = None
-) -> None:
+    columns: list[str], rows: list[list[str]], *, wide: str = "", part: Mapping[str, str] | None = None,
+    records: tuple[type[msgspec.Struct], Sequence[msgspec.Struct]] | None = None,
+) -> None:  # fmt: skip
     """Print a table in the form of --format. All cells become plain characters.
 
     `part` says, by column name, what this table of several is about, for forms without headings between tables.
+    `records` are a type and its values that CSV prints in place of the rows, each field as a column.
+
+    A CSV file holds one table. A command's further tables with other columns go to standard error.
 
     In a pipe or file nothing is cut or folded. On a terminal the first column, which people type again, is never cut.
     `wide` names the column that folds. Of the others the longest are cut first. A cell that would be cut to a few
     letters goes below its row, after its column's name.
     """
     cells = [[plain(cell, lines=False) for cell in row] for row in rows]
-    if table_form.name == "table":
-        _print_aligned(columns, cells, wide)
+    if not table_form.is_data:
+        _print_aligned(columns, cells, wide, sys.stdout)
         return
-    about = part or {}
+    about, is_csv = part or {}, table_form.name == "csv"
     head = (*about, *(name.strip() for name in columns))
-    cells = [[plain(cell, lines=False).strip() for cell in (*about.values(), *row)] for row in rows]
+    if is_csv and records is not None:
+        head = records[0].__struct_fields__
+    # Whoever reads the table picks columns by their names.
+    assert len({*filter(None, head)}) == len(head), head
     # Parts with the same columns are one table.
     goes_on = table_form.head == head
+    if is_csv and table_form.head is not None and not goes_on:
+        _print_aligned(columns, cells, wide, sys.stderr)
+        return
     sys.stdout.write("\n" if table_form.head is not None and not goes_on else "")
-    sys.stdout.write((_csv_lines if table_form.name == "csv" else _markdown_lines)(() if goes_on else head, cells))
     table_form.head = head
+    if is_csv and records is not None:
+        values = [[csv_cell(getattr(record, name)) for name in head] for record in records[1]]
+        sys.stdout.write(_csv_lines(() if goes_on else head, values))
+        return
+    texts = [[plain(cell, lines=False).strip() for cell in (*about.values(), *row)] for row in rows]
+    if is_csv:
+        sys.stdout.write(_csv_lines(() if goes_on else head, _data_cells(texts)))
+    else:
+        sys.stdout.write(_markdown_lines(() if goes_on else head, texts))
 
 
-def _csv_lines(head: Sequence[str], rows: list[list[str]]) -> str:
-    from store.formats.tables.csv_writer import escape_formula, line
+def csv_cell(value: Any) -> Any:
+    """Return a value as a cell of `csv_writer.line`: texts safe from formulas, all but single values as JSON."""
+    from store.formats.tables.csv_writer import escape_formula
 
-    # A dash stands for a missing value in tables for people.
-    cells = [[None if cell == "-" else escape_formula(cell) for cell in row] for row in rows]
-    return (line(head) if head else "") + "".join(line(row) for row in cells)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return escape_formula(value if isinstance(value, str) else encode(value).decode())
+
+
+_NUMBER_CELL = re.compile(r"-?(?:0|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d*)(?:\.\d+)?")
+
+
+def _data_cells(rows: list[list[str]]) -> list[list[Any]]:
+    """Return cells for people as data: numbers without commas, None for a dash, which stands for a missing value."""
+    texts = [[None if cell == "-" else cell for cell in row] for row in rows]
+    is_number = [
+        all(not cell or _NUMBER_CELL.fullmatch(cell) for cell in column) for column in zip(*texts, strict=True)
+    ]
+    return [
+        [_number(cell) if number else csv_cell(cell) for cell, number in zip(row, is_number, strict=True)]
+        for row in texts
+    ]
+
+
+def _number(cell: str | None) -> float | None:
+    number = (cell or "").replace(",", "")
+    return None if not number else float(number) if "." in number else int(number)
+
+
+def _csv_lines(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    from store.formats.tables.csv_writer import line
+
+    return (line(head) if head else "") + "".join(line(row) for row in rows)
 
 
 def _markdown_lines(head: Sequence[str], rows: list[list[str]]) -> str:
@@ -186,7 +238,7 @@ def _markdown_lines(head: Sequence[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> None:
+def _print_aligned(columns: list[str], cells: list[list[str]], wide: str, stream: TextIO) -> None:
     from rich.cells import cell_len
 
     from lab.core.text.text_table import cut, join_cells, wrap_cells
@@ -194,20 +246,20 @@ def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> Non
     needs = [max(cell_len(name), *(cell_len(row[at]) for row in cells), 0) for at, name in enumerate(columns)]
     folds = columns.index(wide) if wide else None
     whole = shutil.get_terminal_size().columns
-    widths = _column_widths(needs, folds, whole) if sys.stdout.isatty() else dict(enumerate(needs))
+    widths = _column_widths(needs, folds, whole) if stream.isatty() else dict(enumerate(needs))
 
     def shown(row: list[str]) -> list[str]:
         lines = [wrap_cells(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]
         return [line.rstrip() for line in join_cells(lines, list(widths.values()))]
 
-    bold = "\x1b[1m{}\x1b[0m" if sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") else "{}"
+    bold = "\x1b[1m{}\x1b[0m" if stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") else "{}"
     for line in shown(columns):
-        sys.stdout.write(bold.format(line) + "\n")
+        stream.write(bold.format(line) + "\n")
     for row in cells:
         below = [at for at in range(len(columns)) if at not in widths and row[at]]
         texts = [row[at] if at == folds else f"{columns[at]}: {row[at]}" for at in sorted(below, key=folds.__ne__)]
         lines = [*shown(row), *(" " * 4 + line for text in texts for line in wrap_cells(text, max(2, whole - 4)))]
-        sys.stdout.write("".join(line + "\n" for line in lines))
+        stream.write("".join(line + "\n" for line in lines))
 
 
 def _column_widths(needs: list[int], folds: int | None, whole: int) -> dict[int, int]:

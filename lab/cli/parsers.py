@@ -18,7 +18,7 @@ exit codes:
   0    done, whatever the score
   1    refused, or below a limit (run --fail-under, judge --gate)
   2    usage: the command line is wrong; nothing was done
-  3    done in part: some files, rows or runs failed, or some are left
+  3    done in part: some files, rows or runs failed or were not done
   130  interrupted with Ctrl+C
 
 """
@@ -72,6 +72,7 @@ def _filler(word: Entry | Noun, path: tuple[str, ...]) -> Callable[[Parser], Non
         if isinstance(word, Noun):
             parser.examples(word.examples)
             parser.become_noun(word.default, _function(word.bare) if word.bare else None)
+            parser.tries, parser.name_hint = word.tries, word.name_hint
             _add_words(parser, "VERB", word.verbs, word.headings, path)
         else:
             module, _, name = word.module.partition(":")
@@ -104,6 +105,8 @@ def _add_earlier_names(parser: Parser, subparsers: argparse._SubParsersAction[Co
     subparsers.choices = listed
     last_words = {words.rpartition(" ")[2]: words for words in entries}
     parser.elsewhere = {**last_words, **earlier_names(), **SUCCESSORS}
+    parser.elsewhere |= parser.tries
+    parser.verbs = [*listed]
     for name in listed:
         parser.elsewhere.pop(name, None)
 

@@ -37,7 +37,7 @@ _UNLIMITED = 1_000_000
 
 
 class ReportWritten(msgspec.Struct, frozen=True):
-    """Result of `report --out FILE --json`. Its form is JSON then."""
+    """Result of `report --output FILE --json`. Its form is JSON then."""
 
     path: str
     form: Form
@@ -123,7 +123,7 @@ def _study_report(store: Store, name: str, beside: list[str], how: IntervalTerms
     others = [study_named(store, other) for other in beside]
     names = [each_study.name for each_study in (study, *others)]
     if len(set(names)) < len(names):
-        raise LabError("report", "--with names further studies, each once.", code=2)
+        raise LabError("report", "--extra-study names further studies, each once.", code=2)
     study_data = load_study_data(store, study, how, beside)
     study_data.further = study_data.further._replace(**embedding)
     return make_report(study_data, program(), platform())

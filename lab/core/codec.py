@@ -147,15 +147,50 @@ _JSON = json.JSONDecoder(parse_constant=float)
 """Shared decoder. `json.loads` would build one for each line of a file."""
 
 
-def read_json(data: bytes, what: str) -> StorableValue:
+class _RepeatedKey(Exception):
+    """Raised for a key that an object has twice."""
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise _RepeatedKey
+    return value
+
+
+_UNIQUE_JSON = json.JSONDecoder(parse_constant=float, object_pairs_hook=_unique_pairs)
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?P<key>\s*:)?|[{}\[\]]')
+
+
+def _repeated_key(text: str) -> str:
+    """Return the first repeated key of a JSON text with its line, in words."""
+    open_objects: list[set[str]] = []
+    for token in _JSON_TOKEN.finditer(text):
+        if token[0] in "{[":
+            open_objects.append(set())
+        elif token[0] in "}]":
+            open_objects.pop()
+        elif token["key"]:
+            key = _JSON.decode(token[0][: token.start("key") - token.start()])
+            if key in open_objects[-1]:
+                line = text.count("\n", 0, token.start()) + 1
+                return f"{f'line {line}: ' if chr(10) in text.strip() else ''}{key!r} stands twice in one object"
+            open_objects[-1].add(key)
+    return "a key stands twice in one object"
+
+
+def read_json(data: bytes, what: str, *, by_hand: bool = False) -> StorableValue:
     """Parse a stranger's JSON into a storable value.
 
-    Raise `LabError`, with `what` as the file's name, if it is not JSON.
+    Raise `LabError`, with `what` as the file's name, if it is not JSON. In a file that people write (`by_hand`) a key
+    must not stand twice in one object, since the first value would be dropped without a word.
     """
     text = utf8_text(data, what)
     check_values(data, what)
     try:
-        value = _JSON.decode(text)
+        value = (_UNIQUE_JSON if by_hand else _JSON).decode(text)
+    except _RepeatedKey as error:
+        raise LabError(what, _repeated_key(text)) from error
     except json.JSONDecodeError as error:
         raise LabError(what, f"is not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
     except RecursionError as error:

@@ -169,7 +169,7 @@ def _read_toml(path: Path, what: str) -> dict[str, Any]:
     try:
         return tomllib.loads(read_file(path, what).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise LabError(what, "is not a text in UTF-8.") from error
+        raise LabError(what, f"is not UTF-8 text (byte {error.start + 1})", "Save it as UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
         raise LabError(what, f"is not TOML ({error})") from error
 
@@ -194,18 +194,31 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     values.update(given_flags)
 
     def origin_of(field: str) -> tuple[str, str]:
-        return ("settings", field) if field in given_flags else source_of(field, env)
+        return ("the command line", f"--{field}") if field in given_flags else source_of(field, env)
 
     try:
         # Not strict, because environment variables are text.
         settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        reason = reason_of(str(error), Settings)
+        # What is advised for YAML is written in TOML with another sign.
+        reason = re.sub(r'as in (\w+): "1"', _toml_example(values), reason_of(str(error), Settings))
         name = re.split(r"[:.\[]", reason.removeprefix("field "), maxsplit=1)[0]
         what, field = origin_of(name)
         raise LabError(what, reason.replace(f"field {name}", f"field {field}", 1)) from error
     _check_values(settings, origin_of)
     return settings
+
+
+def _toml_example(values: Mapping[str, Any]) -> Callable[[re.Match[str]], str]:
+    return lambda match: f'as in {match[1]} = "{values.get(match[1], "")}"'
+
+
+def load_or_default(db: str | None) -> tuple[Settings, LabError | None]:
+    """Return the settings in force, or the defaults and the error for a command that shows what is wrong."""
+    try:
+        return load(db=db), None
+    except LabError as error:
+        return Settings(db=db or ""), error
 
 
 def source_of(field: str, env: Mapping[str, str] = os.environ) -> tuple[str, str]:
@@ -246,7 +259,9 @@ def save_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
 def require_person(settings: Settings, what: str) -> None:
     """Raise `LabError` if the person has no study code and `what` needs a signature."""
     if settings.person == UNNAMED:
-        raise LabError(what, "is signed with a study code, and none was given.", "--as CODE says who you are.", code=2)
+        raise LabError(
+            what, "is signed with a study code, and none was given.", "--person CODE says who you are.", code=2
+        )
 
 
 def check_code(code: str, what: str, field: str) -> None:

@@ -276,7 +276,9 @@ def cluster_address(text: str) -> str:
     scheme, mark, place = text.partition("://")
     host, colon, port = place.rpartition(":")
     if scheme not in SCHEMES or not mark or not host or not colon or not 0 < (whole_number(port) or 0) < 65536:
-        raise LabError("--on", f"{plain(text)!r} is no cluster.", "Write dask://HOST:PORT, or leave it out.", code=2)
+        raise LabError(
+            "--cluster", f"{plain(text)!r} is no cluster.", "Write dask://HOST:PORT, or leave it out.", code=2
+        )
     return f"{SCHEMES[scheme]}://{place}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lab.core.codec import convert
+from lab.core.values.rounding import count
 from lab.runs.descriptions import CLIENT, JUDGE, one_line
 from lab.runs.running_servers import departures
 from simulators.users.endpoint.request_kinds import RequestKind
@@ -81,3 +82,16 @@ def _line(store: Store, row: ConversationRow, left_at: str) -> ConversationLine:
         left_at=left_at if is_asked else "",
         title=one_line(store.conversations.first_words(row.run), _TITLE),
     )
+
+
+def waiting_count(store: Store) -> int:
+    """Return the number of conversations whose clients wait for an answer."""
+    return sum(line.waits for line in conversations(store, "", ended=False))
+
+
+def waiting_words(waiting: int) -> str:
+    """Return what becomes of waiting clients when their endpoint ends."""
+    waits = (
+        f"{count(waiting, 'client')} {'waits' if waiting == 1 else 'wait'} for an answer; quitting disconnects them."
+    )
+    return f"{waits} Their conversations stay, and `hitlab serve user` goes on with them."

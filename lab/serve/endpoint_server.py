@@ -59,7 +59,7 @@ class EndpointServer:
         except OSError as error:
             listening.close()
             why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-            raise LabError("answer", f"{self.host}:{self.port} cannot be had ({why}).") from error
+            raise LabError("serve user", f"{self.host}:{self.port} cannot be had ({why}).") from error
         return listening
 
     def stop(self) -> None:
@@ -80,7 +80,9 @@ def check_server() -> None:
     try:
         import uvicorn  # noqa: F401
     except ModuleNotFoundError:
-        raise LabError("answer", f"needs the extra {EXTRA}", f"pip install '{EXTRA}' installs it.", code=2) from None
+        raise LabError(
+            "serve user", f"needs the extra {EXTRA}", f"pip install '{EXTRA}' installs it.", code=2
+        ) from None
 
 
 def _server(app: Application) -> uvicorn.Server:

@@ -257,10 +257,14 @@ class LabServer:
 
     def _command(self, room_link: RoomLink) -> list[str]:
         study, rater = room_link.study, room_link.link.rater
-        opens = ["answer", "--room"] if study is None else ["study", "open", f"{study.id}@{study.version}"]
+        opens = (
+            ["serve", "user", "--room", "--room-only"]
+            if study is None
+            else ["study", "rate", f"{study.id}@{study.version}", "--study-only"]
+        )
         # -P: never import modules from the working folder.
         lab = (sys.executable, "-P", "-m", "lab.cli", "--db", str(self._store.path))
-        return [*lab, *opens, "--as", rater, "--only"]
+        return [*lab, *opens, "--person", rater]
 
     def _windows_of(self, link: str) -> list[BrowserWindow]:
         return [window for window in self.windows.values() if window.link.link.id == link]

@@ -214,9 +214,9 @@ def expiry(words: str, at: datetime | None = None) -> str:
             until = until + timedelta(days=1) if len(words) == len("2026-01-31") else until
             until = until.replace(tzinfo=until.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise LabError("--until", f"{words!r} is no time.", "Say 14d, 12h or 2026-12-31.", code=2) from None
+        raise LabError("--expires", f"{words!r} is no time.", "Say 14d, 12h or 2026-12-31.", code=2) from None
     if until <= at:
-        raise LabError("--until", f"{words} is over already.", code=2)
+        raise LabError("--expires", f"{words} is over already.", code=2)
     return until.isoformat(timespec="microseconds")
 
 

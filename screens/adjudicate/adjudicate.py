@@ -151,6 +151,8 @@ class AdjudicateScreen(RoomScreen[None]):
         rows = [*self._queue.open, *self._queue.settled]
         rows = [row for row in rows if self.field in ("", row.spot.field)]
         self.disputes.show(rows, self._units, self.session.way)
+        # Which verbs the footer has depends on the rows.
+        self.refresh_bindings()
 
     def _empty_words(self, waiting: int) -> str:
         """Return the text of an empty queue."""
@@ -368,7 +370,9 @@ class AdjudicateScreen(RoomScreen[None]):
             return True
         if action in ("at_once", "filter", "undo_batch"):
             at_queue = self.shown == "queue" and not self.batch_pane.display and self.session is not None
-            return at_queue and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
+            settled = {row.settled is not None for row in self.disputes.rows}
+            needed = {"at_once": {False}, "undo_batch": {True}}.get(action, settled)
+            return at_queue and bool(settled & needed)
         return self.shown == "case" and not self.pane.menu.display and self.query_one(UnitPane).has_use(action)
 
     def action_turn(self, by: int) -> None:

@@ -138,7 +138,7 @@ def no_answers_words(study: Study | None) -> str:
     name = one_line(study.id, 40) if study is not None else ""
     return (
         f"Nobody's answers are handed in yet.\n`hitlab study status {name}` says who has what.\n"
-        f"`hitlab study rate {name} --as CODE` opens it for a rater."
+        f"`hitlab study rate {name} --person CODE` opens it for a rater."
     )
 
 

@@ -98,7 +98,7 @@ class StudyTable(RowList[StudyRow]):
 # Studies
 
 Every study in this file, with what is done and what is left of it. **{list.open}** opens it at the exact item where
-you left it, as the person that this seat is (`--as CODE`).
+you left it, as the person that this seat is (`--person CODE`).
 
 **{studies.agreement}** shows how far its raters agree, for those who design or analyse it; **{list.open}** does so too
 where nothing is left for you to answer. **{home.archive}** archives a study: it is in no list any more, nobody is
@@ -228,7 +228,7 @@ class OwnStudies(StudyTable):
 # Studies
 
 The studies in which something is dealt to you, with what is done and what is left of each. **{list.open}** opens one at
-the exact item where you left it, as the person that this seat is (`--as CODE`).
+the exact item where you left it, as the person that this seat is (`--person CODE`).
 """
 
 

@@ -216,7 +216,7 @@ class RatersScreen(RoomScreen[None]):
         study = one_line(self.study.id, 80)
         self.raters.empty = (
             f"Nobody was dealt anything yet, and nobody has answered. `hitlab study deal {study}` deals; "
-            f"`hitlab labels add {study} FILE --as model:NAME` takes a judge's answers in."
+            f"`hitlab labels add {study} FILE --person model:NAME` takes a judge's answers in."
         )
         self.raters.show(message.raters)
         if self._wanted_rater:

@@ -33,6 +33,7 @@ from lab.runs.descriptions import (
 )
 from lab.runs.family import change_words
 from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED
+from simulators.users.human import PassGate
 
 _SURE = 0.9
 """Confidence of a read line from which it is not mentioned."""
@@ -248,6 +249,8 @@ def _action_parts(action: Action, tree: UiTree | None) -> list[Part]:
 
 
 def _decision_parts(decision: Decision, tree: UiTree | None) -> list[Part]:
+    if decision.verdict == "approve" and decision.by == PassGate.actor:
+        return [("passed: nobody was asked\n", "bold")]
     words = {"approve": "approved", "amend": "amended", "reject": "rejected"}[decision.verdict]
     took = f" after {seconds_words(decision.seconds)}" if decision.seconds else ""
     style = LOUD_ERROR if decision.verdict == "reject" else "bold"

@@ -147,7 +147,7 @@ def _import_kit(
 def _check_kit(store: Store, other: Store, what: str) -> Kit:
     kit = other.kit()
     if kit is None:
-        raise LabError(what, "is no kit.", "`hitlab study kit export STUDY --rater R1 --out R1.db` makes one.")
+        raise LabError(what, "is no kit.", "`hitlab study kit export STUDY --rater R1 --output R1.db` makes one.")
     if store.kit() is not None:
         raise LabError(what, f"{store.path} is a kit itself.", "A kit is taken back where its study came from: --db.")
     wrong = other.check(links=False)

@@ -348,7 +348,7 @@ def _runs_to_redact(
                 f"run {family[0]}",
                 f"shares a picture to be covered with {len(others)} other run{'s' * (len(others) > 1)} ({names}); "
                 "nothing was done.",
-                "`--everywhere`, in the room Everywhere, covers it there too.",
+                "--everywhere covers it there, too (`E` in the app).",
             )
         # Their families may share further pictures, so repeat until there is nothing new.
         todo = sorted({run for other in others for run in related(store.database.read, other)} - set(runs))

@@ -294,7 +294,8 @@ def check_not_kit(db: sqlite3.Connection, but: str = "") -> None:
     """Raise `LabError` if this file is a kit, unless it is `but`'s: studies are changed only in the main file."""
     row = db.execute("SELECT rater FROM kit").fetchone()
     if row and row[0] != but:
-        raise LabError("study", f"this file is a kit of {row[0]}; a study is changed only where it came from.")
+        what = f"this file is a kit of {row[0]}"
+        raise LabError(what, "it holds a part of a study, which is changed only where the kit came from.")
 
 
 def insert_study(db: sqlite3.Connection, study: Study, sha: str = "") -> None:

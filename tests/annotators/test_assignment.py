@@ -184,7 +184,7 @@ def test_what_a_rule_answered_goes_to_nobody_and_an_owners_to_the_owner_alone() 
     [
         ({"raters": ()}, "field raters: there is none"),
         ({"raters": ("a", "a")}, "field raters: 'a' is there twice"),
-        ({"overlap": 3}, "field overlap: 3 is not from 1 to the 2 raters"),
+        ({"overlap": 3}, "field overlap: 3 is not from 1 to 2, the number of raters"),
         ({"overlap": 0}, "field overlap: 0 is not from 1"),
         ({"repeats": 1.5}, "field repeats: 1.5 is no share"),
         ({"shared": -0.1}, "field shared: -0.1 is no share"),

@@ -155,7 +155,7 @@ def test_a_file_without_a_preset_is_named_after_itself(tmp_path: Path) -> None:
         ("protocol: success\nraters: [a, b c]", "field raters: 'b c' is no study code"),
         ("protocol: success\nraters: [ann@mail.org]", "field raters: 'ann@mail.org' is no study code"),
         ("protocol: success\nname: ../x\nraters: [a]", "field name: '../x' is no study code"),
-        ("protocol: success\nraters: [a]\noverlap: 2", "field overlap: 2 is not from 1 to the 1 raters"),
+        ("protocol: success\nraters: [a]\noverlap: 2", "field overlap: 2 is not from 1 to 1, the number of raters"),
         ("protocol: success\nraters: [a]\nbar: 1.5", "field bar: 1.5 is no share"),
         ("protocol: success\nraters: [a]\npilot: -1", "field pilot: -1 is less than none"),
         ("protocol: success\nraters: [a]\nblind: [everything]", "field blind"),

@@ -28,7 +28,10 @@ def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch
         store.runs.add_all(RUNS)
 
     def called(*args: str, as_json: bool = True) -> tuple[int, Any]:
-        code = main(["study", *args, *(["--json"] if as_json else [])])
+        try:
+            code = main(["study", *args, *(["--json"] if as_json else [])])
+        except SystemExit as left:
+            code = int(left.code or 0)
         out = capsysbinary.readouterr()
         if not as_json:
             return code, (out.out + out.err).decode()

@@ -145,7 +145,7 @@ BY = '"by":{"kind":"human","id":"P1"},"at":"x"'
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (rewritten(without_end), "line 13: is not there: a whole file ends with"),
+        (rewritten(without_end), "line 13: is not there: the file is cut short. A whole one ends with"),
         (rewritten(lambda lines: [*lines[:3], lines[3][:80]]), "line 4: is cut short"),
         (rewritten(lambda lines: [lines[0], *lines[2:]]), "line 2: event 1 stands where event 0 should"),
         (rewritten(lambda lines: [*lines[:7], lines[-1]]), "line 8: field end.lines: is 12, and 7 lines come"),

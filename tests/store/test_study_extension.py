@@ -243,7 +243,7 @@ def test_a_study_from_which_somebody_withdrew_is_extended_without_them(store: St
     rate(store, plan, R1, "u1", "u2")
     rate(store, plan, R2, "u1")
     withdraw(store, "R2", D1)
-    with pytest.raises(LabError, match="field overlap: 2 is not from 1 to the 1 raters"):
+    with pytest.raises(LabError, match="field overlap: 2 is not from 1 to 1, the number of raters"):
         extend(store, plan, "u3")
     store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R4"), "replaced", now(), detail={"for": "R2"}))
     later = extend(store, plan, "u3")

@@ -6,6 +6,8 @@ import json
 import os
 import pty
 import sqlite3
+import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +246,29 @@ def test_what_anybody_may_say_stays_and_is_told_and_is_covered_when_a_person_say
     with Store.open(db) as store:
         assert store.check() == []
         assert store.runs.trace("run-m").task.instruction == "Noodles with tofu and extra sesame"
+
+
+OWN = "Noor's purple umbrella, 紫色的雨伞, 보라색 우산을 주세요"
+
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "NFD": lambda text: unicodedata.normalize("NFD", text),
+    "full width": lambda text: text.replace("purple umbrella", "ｐｕｒｐｌｅ ＵＭＢＲＥＬＬＡ"),
+    "unseen": lambda text: text.replace("purple", "pur\u200bple"),
+    "accent": lambda text: text.replace("umbrella", "u\u0301mbrella").upper(),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
+def test_a_quotation_in_another_spelling_is_covered(
+    tmp_path: Path, call: Hitlab, spelling: Callable[[str], str]
+) -> None:
+    db = tmp_path / "lab.db"
+    with Store.open(db) as store:
+        said(store, "run-p07", "P07", OWN)
+        said(store, "run-p08", "P08", f"kept {spelling(OWN)} too")
+    assert call("withdraw", "P07", "--yes")[0] == 0
+    assert replies_of(db, "run-p08") == [f"kept {WITHDRAWN} too"]
 
 
 def test_all_that_may_be_anybodys_is_covered_but_what_another_person_said_themselves(

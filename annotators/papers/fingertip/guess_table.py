@@ -36,7 +36,7 @@ from lab.core.values.rounding import count as so_many
 GUESS = "guess"
 _SOURCE = "FingerTip 20K 5.2, Table 3"
 _NO_MODEL = "needs an embedding model"
-_NOT_JUDGED = "nobody has judged the guesses: name a study of same intents with --with"
+_NOT_JUDGED = "nobody has judged the guesses: name a study of same intents with --extra-study"
 _SAME = ("not_same", "same")
 _NO_VERDICT = "not_judged"
 """Reason why a guess is neither right nor wrong: nobody judged it, or it cannot be judged."""

@@ -45,7 +45,7 @@ DECISIONS = ("accept", "reject", "none")
 UNPAIRED = "not asked the same questions"
 NOT_ASKED = "not_asked"
 """Reasons: a model that played its own runs, and a shadow without an answer to a question (it was not asked)."""
-NO_SUPPORT = "no study of reply support with its replies stands beside it: --with"
+NO_SUPPORT = "no study of reply support with its replies stands beside it: --extra-study"
 _NO_MEDIAN_INTERVAL = "a median, which stands without one"
 
 

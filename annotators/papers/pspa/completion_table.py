@@ -31,8 +31,8 @@ BAND = 0.05
 _PAPER = {"APR": ("0.95", "0.005"), "TCR": ("0.47", "0.062")}
 _TRUTH = "What is right is the mean of all people's ratings of a run, on a scale from 0 to 1."
 _BESIDE = (
-    "APR, and TCR by nodes, come from a study of graphs beside this one (`hitlab study new pspa-e3`, then --with); TCR "
-    "from a demonstration of the task (`hitlab record`), Success Signal from the run's own score; a model's or "
+    "APR, and TCR by nodes, come from a study of graphs beside this one (`hitlab study new pspa-e3`, --extra-study); "
+    "TCR from a demonstration of the task (`hitlab record`), Success Signal from the run's own score; a model's or "
     "script's ratings stand under its name."
 )
 

@@ -41,7 +41,8 @@ def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Secti
     if not cause_studies:
         says.append(
             "No study of causes is read here: "
-            f"`hitlab study new disagreement-cause --earlier {study_data.study.id}` asks for them, and --with reads it."
+            f"`hitlab study new disagreement-cause --earlier-study {study_data.study.id}` asks for them, "
+            "and --extra-study reads it."
         )
     return [Section("What disagreements are about", tuple(says), tuple(tables))]
 

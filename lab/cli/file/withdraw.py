@@ -61,7 +61,7 @@ _SHOWN = 60
 
 
 class WithdrawArguments(JsonArguments):
-    code: str = argument("CODE", "study code of the person who withdraws")
+    code: str = argument("CODE", "study code of the person who withdraws", completes="rater")
     cover: list[str] | None = option(
         "TEXT", "also cover these words wherever they occur, even after the withdrawal; repeatable", action="append"
     )
@@ -161,7 +161,7 @@ def _confirm(code: str, erasure: Erased, covers: RedactionChoice, *, as_json: bo
             texts += [rest.text for rest in unsure[at:]] if answer == "a" else []
             break
         texts += [one.text] if answer == "y" else []
-    print_line("This cannot be taken back. Copies made before (packs, kits, exports) are yours to delete.")
+    print_line("This cannot be taken back. Copies made before (packs, kits, exports) keep all of it.")
     sys.stdout.write(f"Type {plain(code, lines=False)} to go on: ")
     sys.stdout.flush()
     if sys.stdin.readline().strip() != code:

@@ -27,7 +27,7 @@ from lab.studies.settling.label_rows import MOST, rows_of
 
 
 class LabelArguments(Arguments):
-    study: str = argument("STUDY", STUDY, completes="study")
+    study: str = argument("STUDY", STUDY, completes="study", setting="study")
     files: list[str] = argument("FILE", "JSON lines, or a list; - is standard input (default)", nargs="*")
     rater: str = option(
         "R1", "sign the answers as this rater (default: each row names one)", "--person", "--as", default="",
@@ -71,15 +71,18 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 
 def label(args: LabelArguments) -> int:
     """Import labels row by row, printing each once stored. Exit code 3 if some rows were refused."""
-    settings = settings_for(args.db, may_rate, "label")
+    settings = settings_for(args.db, may_rate, "labels add")
     rater, config = _typed_rater(args, settings)
     with open_store(settings, create=False) as store:
-        study = study_named(store, args.study)
-        file = _only_file(args.files)
+        name, file = args.study, _only_file(args.files)
+        if not args.files and name not in store.studies.names() and (name == "-" or Path(name).is_file()):
+            # A file alone is for the study of the settings.
+            name, file = settings.study, name
+        study = study_named(store, name)
         name = "standard input" if file == "-" else Path(file).name
         taking = RowImport(store, study, rater, name)
         if rater.id:
-            person = check_rater(study, rater.id, rater.kind or "human", rater.alone, "label")
+            person = check_rater(study, rater.id, rater.kind or "human", rater.alone, "labels add")
             if config:
                 taking.keep_config(person, config)
         with _input_lines(file) as lines:
@@ -89,7 +92,9 @@ def label(args: LabelArguments) -> int:
 def _only_file(files: Sequence[str]) -> str:
     """Return the named file, "-" for standard input if none is named."""
     if len(files) > 1:
-        raise LabError("label", f"one file at a time, not {len(files)}", "Join them: cat a.jsonl b.jsonl | ...", code=2)
+        raise LabError(
+            "labels add", f"one file at a time, not {len(files)}", "Join them: cat a.jsonl b.jsonl | ...", code=2
+        )
     return files[0] if files else "-"
 
 
@@ -173,21 +178,25 @@ def _read_lines(stream: BinaryIO, what: str = "standard input") -> Iterator[byte
         while len(rest) > MOST and not rest.endswith(b"\n") and (rest := read_line()):
             size += len(rest)
             if size > limits.JSON_BYTES:
-                raise LabError("label", f"a line has more than {limits.JSON_BYTES:,} bytes; nothing after it was read.")
+                raise LabError(
+                    "labels add", f"a line has more than {limits.JSON_BYTES:,} bytes; nothing after it was read."
+                )
 
 
 def _typed_rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
     """Return the rater of the labels and the text of a model's configuration, empty if none is given."""
     alone = settings.person if settings.seat == "rater" else ""
     if args.kind not in (None, "model") and args.config is not None:
-        raise LabError("label", f"--config is a model's, and a {args.kind} has none.", code=2)
+        raise LabError("labels add", f"--config is a model's, and a {args.kind} has none.", code=2)
     kind = args.kind or ("model" if args.config is not None else "")
     if args.config is not None and not args.rater:
-        raise LabError("label", "--config says how a model was asked; --as says which.", code=2)
+        raise LabError("labels add", "--config says how a model was asked; --person says which.", code=2)
     if kind == "model" and args.config is None:
-        raise LabError("label", "--kind model needs --config: its prompt and parameters, or a file of them.", code=2)
+        raise LabError(
+            "labels add", "--kind model needs --config: its prompt and parameters, or a file of them.", code=2
+        )
     if args.run_number < 1:
-        raise LabError("label", f"--run {args.run_number} is less than 1.", code=2)
+        raise LabError("labels add", f"--run {args.run_number} is less than 1.", code=2)
     text = _config_text(args.config) if args.config is not None else ""
     config = config_sha_of(args.rater, text) if text else ""
     return Rater(args.rater or alone, kind, args.run_number, config, alone), text
@@ -204,7 +213,7 @@ def _config_text(config: str) -> str:
     else:
         text = config
     if not text.strip():
-        raise LabError("label", "--config is empty.", code=2)
+        raise LabError("labels add", "--config is empty.", code=2)
     return text
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from annotators.gold import field_at
 from lab.cli.app import show_room
-from lab.cli.arguments import Parser, StudyArguments, TableArguments, amount, flag, option, typed_words
+from lab.cli.arguments import Parser, StudyArguments, TableArguments, amount, flag, option, study_code, typed_words
 from lab.cli.database import open_store, write_new
 from lab.cli.labels.adjudicate_output import (
     Adjudications,
@@ -36,6 +36,7 @@ from lab.core.task.task import Actor
 from lab.core.text.json_lines import json_lines
 from lab.core.text.suggestion import unknown_name
 from lab.core.text.typed_text import clean, clean_value
+from lab.core.values.rounding import count
 from lab.studies.planning.study_places import StudyPlaces, study_named
 from lab.studies.rating.typed_answers import typed_value
 from lab.studies.seats import check_seat, sees_outcomes
@@ -47,14 +48,17 @@ if TYPE_CHECKING:
 
 
 class AdjudicateArguments(StudyArguments, TableArguments):
-    person: str | None = option("CODE", "settle as this person, who rated none of it, as D1", "--person", "--as")
+    person: str | None = option(
+        "CODE", "settle as this person, who rated none of it, as D1", "--person", "--as", type=study_code,
+        completes="rater",
+    )  # fmt: skip
     listed: bool = flag("list what is to be settled and what is settled", "--list")
     unit: str | None = option(
         "ID", "select one unit (a run, pair, step, ...); with --target and --field one place in it"
     )
     target: str = option("ID", "select the item in the unit, if it has several", default="")
     field: str = option("ID", "select the question, if there are several, as state", default="")
-    judges: bool = flag("with --unit: show judges' answers, too, or record that you saw them")
+    judges: bool = flag("with --unit: also show judges' answers; when settling, record that you saw them")
     value: str | None = option("VALUE", "settle the place with this answer, as completed", type=typed_words)
     missing: Literal["not_reached", "not_applicable", "cannot_judge", "skipped"] | None = option(
         "REASON", "settle that there is no right answer: not_reached, not_applicable, cannot_judge or skipped",
@@ -76,12 +80,22 @@ class AdjudicateArguments(StudyArguments, TableArguments):
     majority: bool = flag("settle every item on which a majority agrees (with --field: of that question)")
     all_but_one: bool = flag("with --majority or --adopt-rater: settle only where all but one agree")
     by_rater: str = option(
-        "CODE", "settle every item by this rater's answer, as R1", "--adopt-rater", "--by-rater", default=""
+        "CODE",
+        "settle every item by this rater's answer, as R1",
+        "--adopt-rater",
+        "--by-rater",
+        default="",
+        completes="rater",
     )
     undo: bool = flag("take back the last settlement of many items at once")
     source: str | None = option("FILE", "settle what these JSON lines say (-: standard input)", "--file", "--from")
     withdraw: bool = flag("leave an item unsettled again")
     gold: str | None = option("FILE", "write what is settled as gold for `hitlab study new --gold`, as gold.jsonl")
+
+    def table_lines(self) -> str:
+        settles = _settling_options(self) or self.majority or self.by_rater or self.all_but_one or self.undo
+        prints = (self.listed or self.unit) and not (settles or self.source or self.gold)
+        return "" if prints else "a line with --list, or with --unit alone,"
 
 
 def add_labels_adjudicate(parser: Parser) -> None:
@@ -145,19 +159,19 @@ def adjudicate(args: AdjudicateArguments) -> int:
 def _check_options(args: AdjudicateArguments) -> None:
     """Raise `LabError` for options that do not go together."""
     settles = _settling_options(args)
-    at_once = {"--majority": args.majority, "--by-rater": args.by_rater, "--undo": args.undo}
-    ways = [*settles, *(name for name, value in at_once.items() if value), *(["--from"] * bool(args.source))]
+    at_once = {"--majority": args.majority, "--adopt-rater": args.by_rater, "--undo": args.undo}
+    ways = [*settles, *(name for name, value in at_once.items() if value), *(["--file"] * bool(args.source))]
     if args.all_but_one and not ways:
         ways = ["--majority"]
     if len(ways) > 1:
         raise LabError("adjudicate", f"{' and '.join(ways)} do not go together.", code=2)
     if settles and not args.unit:
         raise LabError("adjudicate", f"{settles[0]} needs --unit: where it is settled.", code=2)
-    if args.all_but_one and ways[0] not in ("--majority", "--by-rater"):
+    if args.all_but_one and ways[0] not in ("--majority", "--adopt-rater"):
         raise LabError("adjudicate", f"--all-but-one does not go with {ways[0]}.", code=2)
     if args.undo and args.field:
         raise LabError("adjudicate", "--undo takes back all of a batch, not one field of it.", code=2)
-    if ways and ways not in (["--from"], ["--undo"]) and not args.reason and not args.reason_id:
+    if ways and ways not in (["--file"], ["--undo"]) and not args.reason and not args.reason_id:
         raise LabError("adjudicate", f"{ways[0]} needs --reason: what is settled says why.", code=2)
     if args.listed and ways:
         raise LabError("adjudicate", f"--list does not go with {ways[0]}; nothing was done.", code=2)
@@ -168,7 +182,7 @@ def _check_options(args: AdjudicateArguments) -> None:
         "move": args.move,
     }  # fmt: skip
     stray = [name for name, value in more.items() if value]
-    if stray and not (set(ways) - {"--from"}):
+    if stray and not (set(ways) - {"--file"}):
         raise LabError("adjudicate", f"--{stray[0]} settles nothing alone.", "Give --unit and --value.", code=2)
     if args.unit and (any(at_once.values()) or args.all_but_one or args.source):
         raise LabError("adjudicate", f"--unit does not go with {ways[0]}.", code=2)
@@ -331,7 +345,9 @@ def _write_gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
     written_gold = GoldWritten(str(out), len(lines))
     print_result(
         written_gold,
-        lambda _: print_line(f"{written_gold.lines:,} lines of gold in {out}; hitlab study new ... --gold {out}"),
+        lambda _: print_line(
+            f"{count(written_gold.lines, 'line')} of gold in {out}; hitlab study new ... --gold {out}"
+        ),
         json=as_json,
     )
     return 0
@@ -342,7 +358,7 @@ _MOST = 256 * 1024 * 1024
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of input of `hitlab labels adjudicate --from`: a place, its settlement and the reason.
+    """One line of input of `hitlab labels adjudicate --file`: a place, its settlement and the reason.
 
     `unit` is a unit's id or its beginning, or a run's. `target` and `field` may be omitted if there is only one.
     Exactly one of `value`, `missing` and `withdrawn` is required. Moves name a rater by letter or code, and may omit

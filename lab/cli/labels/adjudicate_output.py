@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from annotators.derived import step_of
-from lab.cli.output import print_line, print_table
+from lab.cli.output import print_line, print_table, table_form
 from lab.core.study.adjudication import Means, SignedSettlement, count_of_answer
 from lab.core.study.option_sets import set_words
 from lab.core.study.rating_sheet import MISSING
@@ -211,9 +211,9 @@ def value_words(value: Any, missing: str | None) -> str:
 
 def print_queue(queue: QueueTold) -> None:
     print_line(f"{queue.study} v{queue.version}: {queue.title}")
-    if queue.open:
+    if queue.open or table_form.is_data:
         print_table(
-            ["", "item", "question", "answers", "moves alpha by"],
+            ["unit", "item", "question", "answers", "moves alpha by"],
             [
                 [
                     dispute.unit,
@@ -250,7 +250,7 @@ def print_case(case: CaseTold) -> None:
     print_line(plain(f"{case.study} v{case.version}, {place}", lines=False))
     voices = [*case.said, *case.judges]
     print_table(
-        ["", "answer", "step", "flags", "sure", "note"],
+        ["rater", "answer", "step", "flags", "sure", "note"],
         [
             [
                 voice.rater, value_words(voice.value, voice.missing), str(voice.step or ""), ", ".join(voice.flags),

@@ -17,13 +17,14 @@ from lab.cli.labels.add import (
     answer_words,
 )
 from lab.cli.labels.past_sheets import past, tell_past
-from lab.cli.output import SHORT_ID, print_line, print_result, print_table, run_id_cell, write_table
+from lab.cli.output import SHORT_ID, print_line, print_result, print_table, run_id_cell, table_form, write_table
 from lab.core.errors import LabError
 from lab.core.run.screen_clock import format_duration
 from lab.core.settings import Settings
 from lab.core.study.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
 from lab.core.study.rating_sheet import FINAL_WORDS, by_time, clashes_of, current_labels, place_key, submitted_sheets
 from lab.core.study.study import Study
+from lab.core.text.suggestion import suggestion
 from lab.studies.planning.study_places import study_named
 from lab.studies.seats import may_rate
 from store.copies.kit_export import RATER_OWN_ACTS
@@ -214,6 +215,9 @@ def labels(args: LabelsArguments) -> int:
             result = pilot(store, study, only or args.rater or "", only)
             print_result(result, print_pilot, json=args.json)
             return 0
+        if args.rater and args.rater not in study.raters and not _has_answered(store, study, args.rater):
+            problem = f"nobody of the code {args.rater} answers in it{suggestion(args.rater, study.raters) or '.'}"
+            raise LabError(f"study {study.name}", problem, f"Its people are {', '.join(study.raters)}.")
         query = LabelQuery(args.rater, args.unit, args.history, args.acts)
         if args.csv:
             print_labels_csv(store, study, query, only)
@@ -222,6 +226,10 @@ def labels(args: LabelsArguments) -> int:
         final_clashes = _final_clashes(store, study, all_told.clashes)
         print_result(all_told, lambda _: print_labels(all_told, final_clashes), json=args.json)
     return 0
+
+
+def _has_answered(store: Store, study: Study, rater: str) -> bool:
+    return next(store.labels.read(study, rater=rater), None) is not None or bool(store.labels.acts(study, rater))
 
 
 def own_only(store: Store, study: Study, settings: Settings) -> str:
@@ -383,12 +391,14 @@ _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sur
 
 def print_labels(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> None:
     """Print labels as a table, then clashes and a summary."""
-    if result.labels:
+    if result.labels or table_form.is_data:
         rows = [_label_cells(label) for label in result.labels]
-        if all(label.current for label in result.labels):
+        if rows and all(label.current for label in result.labels):
             rows = [row[:-1] for row in rows]
         told_of = [
-            at for at, name in enumerate(_COLUMNS[: len(rows[0])]) if _has_content(name, [row[at] for row in rows])
+            at
+            for at, name in enumerate(_COLUMNS[: len(rows[0]) if rows else None])
+            if table_form.is_data or _has_content(name, [row[at] for row in rows])
         ]
         columns = [_COLUMNS[at] for at in told_of]
         print_table(columns, [[row[at] for at in told_of] for row in rows], wide="note" if "note" in columns else "")
@@ -441,7 +451,7 @@ def _print_introductions(lines: Sequence[IntroductionLine]) -> None:
         ]
         for rater in lines
     ]  # fmt: skip
-    print_table(["rater", "guide shown", "practice", "", "took"], rows)
+    print_table(["rater", "guide shown", "practice", "result", "took"], rows)
 
 
 def print_pilot(result: PilotTold) -> None:
@@ -459,7 +469,7 @@ def print_pilot(result: PilotTold) -> None:
         ]
         for rater in result.raters
     ]  # fmt: skip
-    print_table(["rater", "handed in", "as gold", "share", ""], rows)
+    print_table(["rater", "handed in", "as gold", "share", "state"], rows)
     bar = "" if result.bar is None else f", the bar is {result.bar:.0%}"
     print_line(f"{result.study} v{result.version}, guideline {result.guide_sha[:12]}{bar}")
     wrong = [[cell.field, cell.gold, cell.said, str(cell.n)] for cell in result.confusion if cell.gold != cell.said]

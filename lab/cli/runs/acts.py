@@ -126,6 +126,9 @@ class TagArguments(TableArguments):
         "ID|FILTER|+TAG|-TAG", f"runs ({_RUNS}), +TAG and -TAG (default: list the tags)", nargs="*"
     )
 
+    def table_lines(self) -> str:
+        return "" if not self.words else "`hitlab runs tag` without words"
+
 
 def add_runs_tag(parser: Parser) -> None:
     parser.runs(tag, TagArguments, prints={"tag": RunsTagged, "tag-list": list[TagLine]}, loose="words")
@@ -186,9 +189,9 @@ def rename(args: RenameArguments) -> int:
     """Rename the agent of runs in every table. The imported data does not change, and --undo reverts it."""
     name = None if args.to is None else AgentName(*(agent_word(word) for word in (args.to, args.version, args.model)))
     if name is None and (args.version or args.model):
-        raise LabError("rename-agent", "--version and --model go with --to.", code=2)
+        raise LabError("rename-agent", "--version and --model go with --new-name.", code=2)
     if name is not None and not name.name:
-        raise LabError("rename-agent", "--to is empty.", "--undo brings the agent's own name back.", code=2)
+        raise LabError("rename-agent", "--new-name is empty.", "--undo brings the agent's own name back.", code=2)
     settings = settings_for(args.db, sees_outcomes, "rename-agent")
     with open_store(settings, create=False) as store:
         runs = _find_runs(store, args.words, "rename-agent")

@@ -49,7 +49,7 @@ def swap_answers(
 ) -> int:
     """Fork a run at each question once for each other reply. Exit code 1 if none of these forks was made."""
     if (file is None) == (study is None):
-        raise LabError("fork", "--each-ask needs --replies FILE or --from STUDY.", code=2)
+        raise LabError("fork", "--each-ask needs --replies FILE or --study STUDY.", code=2)
     if "@" in run:
         raise LabError(f"fork {run}", "--each-ask forks at every question: name the run without a step.", code=2)
     with open_store(settings, create=False) as store:

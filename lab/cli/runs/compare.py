@@ -6,7 +6,7 @@ import msgspec
 
 from lab.cli.arguments import Parser, TableArguments, argument
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, table_form
 from lab.runs.comparison import RunComparison, Side, sign_of
 from lab.runs.comparison import compare as laid
 from lab.studies.seats import sees_outcomes
@@ -123,8 +123,10 @@ def _print_comparison(comparison: RunComparison) -> None:
         first = "►" if index == comparison.first else " "
         numbers = ["" if number is None else str(number) for number in (pair.left, pair.right)]
         rows.append([first + sign_of(comparison, index), numbers[0], pair.left_words, numbers[1], pair.right_words])
-    if rows:
-        print_table(["", "left", comparison.left.name, "right", comparison.right.name], rows)
+    if rows or table_form.is_data:
+        columns = ["differs", "left step", "left action", "right step", "right action"]
+        pairs = [_compared_pair(comparison, index) for index in range(len(comparison.pairs))]
+        print_table(columns, rows, records=(ComparedPair, pairs))
     print_line("")
     if comparison.first is None:
         print_line("both did the same")

@@ -115,7 +115,7 @@ def fork(args: ForkArguments) -> int:
     if args.each_ask:
         return _swap_answers(args, settings)
     if args.replies is not None or args.study is not None:
-        raise LabError("fork", "--replies and --from go with --each-ask.", code=2)
+        raise LabError("fork", "--replies and --study go with --each-ask.", code=2)
     change = _fork_change(args)
     breaks = breaks_of(args.breaks, settings)
     pace = args.pace if args.pace is not None else 0.0 if without else settings.pace
@@ -241,7 +241,8 @@ def _print_family(limbs: Sequence[TreeLine]) -> None:
         score = "-" if kin.score is None else f"{kin.score:g}"
         words = change_words(kin.forked) or kin.task
         rows.append([f"{stem}{kin.id}", at, words, names.get(kin.agent, kin.agent), str(kin.steps), kin.status, score])
-    print_table(["run", "step", "what is other", "agent", "steps", "status", "score"], rows, wide="what is other")
+    columns = ["run", "step", "what is other", "agent", "steps", "status", "score"]
+    print_table(columns, rows, wide="what is other", records=(KinLine, [_kin_line(limb.run) for limb in limbs]))
 
 
 def _kin_line(kin: RelatedRun) -> KinLine:

@@ -18,13 +18,14 @@ from lab.cli.arguments import (
     up_to,
 )
 from lab.cli.database import open_list, open_store, settings_for
-from lab.cli.output import print_json, print_line, print_result, print_table, run_id_cell
+from lab.cli.output import print_json, print_line, print_result, print_table, run_id_cell, table_form, warn
 from lab.core.errors import LabError
 from lab.core.run.agent_names import shortest_names
 from lab.core.run.run_records import TraceLine, Verdict, check_tag
 from lab.core.run.step import Spent
 from lab.core.run.trace import Ended, Started, Step
 from lab.core.task.task import Actor
+from lab.core.values.rounding import count
 from lab.runs.descriptions import format_dollars, mean_words, score_words, status_words
 from lab.runs.run_filter import RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
@@ -94,7 +95,8 @@ _NO_RUNS = "no runs in {}; `hitlab demo` makes one, `hitlab import PATH` brings 
 class RunsArguments(TaggedArguments, ArchivedArguments, TableArguments):
     words: list[str] = argument(
         "WORD",
-        "list runs with these words, or agent:qwen 'score<1' 'asks>0' status:failed 'task:\"a b\"'; - excludes",
+        "list runs that have all of these: words, or a column's value as agent:qwen, status:failed, 'score<1', "
+        "'task:\"a b\"'; with - before it a run must not have it",
         nargs="*",
     )
     sort: str | None = option(
@@ -134,14 +136,17 @@ def runs(args: RunsArguments) -> int:
             costs = _measure_costs(store, entries)
         arrangement = arrange(entries, run_filter, order, costs, frozenset())
         lines = arrangement.lines[: args.limit]
-        if (args.costs or args.json) and not costs:
+        if (args.costs or args.json or table_form.is_data) and not costs:
             costs = _measure_costs(store, [line.entry for line in lines if line.entry is not None])
         arrangement = arrangement._replace(lines=lines)
     if not rows and not args.json:
         print_line(_NO_RUNS.format(store.path))
-        return 0
+        if not table_form.is_data:
+            return 0
     table = _run_table(len(entries), away, arrangement, costs)
     print_result(table, lambda _: _print_runs(table, arrangement, order, costs, archived=args.archived), json=args.json)
+    if args.words and not arrangement.runs and not args.json:
+        warn("no run has these words; `hitlab runs --help` lists the verbs of runs")
     return 0
 
 
@@ -196,17 +201,18 @@ def _print_runs(
 ) -> None:
     groups = [line.group for line in arrangement.lines if line.group is not None]
     if order.group:
-        print_table([order.group, "runs", "mean score", "n", "no score", "mean steps", "status"], _group_rows(groups))
-    elif arrangement.lines:
+        columns = [order.group, "runs", "mean score", "n", "no score", "mean steps", "status"]
+        print_table(columns, _group_rows(groups), records=(GroupLine, table.groups))
+    elif arrangement.lines or table_form.is_data:
         entries = [line.entry for line in arrangement.lines if line.entry is not None]
         columns = ["id", "name", "task", "agent", "persona", "source", "steps", "asks", "status", "score"]
         more = ["tokens", "cost", "seconds"] if costs else []
         tags = ["tags"] if any(row.run.tags for row in entries) else []
         cells = [_run_cells(row, costs) + ([" ".join(row.run.tags) or "-"] if tags else []) for row in entries]
-        print_table(columns + more + tags, cells, wide="task")
+        print_table(columns + more + tags, cells, wide="task", records=(RunLine, table.runs))
     summary = f"{arrangement.runs:,} of {table.total:,} {'archived ' if archived else ''}runs"
     if order.group:
-        summary += f" in {arrangement.groups:,} groups"
+        summary += f" in {count(arrangement.groups, 'group')}"
     shown = len(arrangement.lines)
     cut = shown < (arrangement.groups if order.group else arrangement.runs)
     print_line(f"{summary}, the first {shown:,} shown" if cut else summary)
@@ -288,7 +294,9 @@ def _print_traces(lines: list[TraceLine], names: Mapping[str, str]) -> None:
         + ([" ".join(line.tags) or "-"] if tags else [])
         for line in lines
     ]
-    print_table([*_TRACE_COLUMNS.values(), *tags], [[run_id_cell(row[0]), *row[1:]] for row in rows], wide="task")
+    columns = [*_TRACE_COLUMNS.values(), *tags]
+    cells = [[run_id_cell(row[0]), *row[1:]] for row in rows]
+    print_table(columns, cells, wide="task", records=(TraceLine, lines))
 
 
 def _format_cell(value: object) -> str:

@@ -111,7 +111,7 @@ class MetricsArguments(TaggedArguments, TableArguments):
     forks: bool = flag("include runs that were forked from others")
     marks: str | None = option("FILE", "read node matches, units, branches and judgements of runs from JSON lines")
     study: str | None = option(
-        "STUDY", "measure a study's runs by what its raters settled on (if it is locked, by the majority)",
+        "STUDY", "measure a locked study's runs by its raters' answers: the settled ones, else the majority's",
         completes="study",
     )  # fmt: skip
     rater: str | None = option("R1", "with --study: use this rater's answers alone, locked or not", completes="rater")
@@ -312,14 +312,15 @@ def print_metrics(result: Measured, agents: Mapping[str, str]) -> None:
             print_line(f"\n== {group_words}: {_format_count(group.runs, 'runs')}")
         own = (STUDY,) if any(number.paper == STUDY for number in group.numbers) else ()
         for paper in (*own, *result.papers):
-            _print_paper(paper, [number for number in group.numbers if number.paper == paper])
+            _print_paper(paper, [number for number in group.numbers if number.paper == paper], group.by)
 
 
-def _print_paper(paper: str, numbers: list[Number]) -> None:
+def _print_paper(paper: str, numbers: list[Number], by: Mapping[str, str]) -> None:
     there = [number for number in numbers if number.value is not None]
     print_line(f"\n{TITLES[paper]}")
     if there:
-        print_table(["metric", "of", "value", "n", _REST], [_number_row(number) for number in there], wide=_REST)
+        rows = [_number_row(number) for number in there]
+        print_table(["metric", "of", "value", "n", _REST], rows, wide=_REST, part={**by, "paper": paper})
     reasons: dict[tuple[str, str, str], list[str]] = {}
     for number in numbers:
         if number.value is None:

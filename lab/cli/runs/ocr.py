@@ -64,8 +64,8 @@ def read(args: ReadArguments) -> int:
     from lab.runs.picture_text import read_pictures, wordless_pictures
 
     if [bool(args.runs), args.study is not None, args.all].count(True) != 1:
-        raise LabError("read", "takes runs, --study or --all", "`hitlab runs list` lists runs.", code=2)
-    settings = settings_for(args.db, sees_outcomes, "read")
+        raise LabError("runs ocr", "takes runs, --study or --all", "`hitlab runs list` lists runs.", code=2)
+    settings = settings_for(args.db, sees_outcomes, "runs ocr")
     reader = TextReader()
     try:
         with open_store(settings, create=False, readonly=True) as store:

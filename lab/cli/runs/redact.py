@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import msgspec
 from lab.cli.app import show_room
 from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, sweep_leftovers
-from lab.cli.output import print_line, print_result, print_table, warn
+from lab.cli.output import print_line, print_result, print_table, run_id_cell, warn
 from lab.cli.runs.review import (
     refuse_seat,
 )
@@ -105,12 +106,18 @@ class PrivacyArguments(PersonArguments, TableArguments):
         "WORDS", "cover these words in the whole run; repeatable", "--text", action="append"
     )
     everywhere: bool = flag("also cover them in other runs with the same pictures")
-    clear: bool = flag("declare that the run now holds nothing private")
+    clear: bool = flag("sign that the run, as it then is, holds nothing private; this removes nothing")
     listed: bool = flag("list the demonstrations that nobody has cleared", "--list", one_of="act")
     show: bool = flag(
         "print what looks private in the run, or with --box or --text what they would do; change nothing", one_of="act"
     )
-    wipe: bool = flag("rewrite the file, if another program had it open before", one_of="act")
+    yes: bool = flag("on a terminal: cover without asking")
+    wipe: bool = flag(
+        "only wipe the file of what was erased, if another program had it open at that time", one_of="act"
+    )
+
+    def table_lines(self) -> str:
+        return "" if self.listed else "`hitlab runs redact --list`"
 
 
 def add_runs_redact(parser: Parser) -> None:
@@ -121,7 +128,6 @@ def add_runs_redact(parser: Parser) -> None:
     parser.examples(
         """\
   hitlab runs redact --list            demonstrations that nobody has cleared
-  hitlab runs redact 019a --show       what looks private in one
   hitlab runs redact 019a --text "Noor Haddad" --show     a preview
   hitlab runs redact 019a --text "Noor Haddad" --box 3 0,90,1080,210
   hitlab runs redact 019a --clear --person D1
@@ -132,7 +138,7 @@ def add_runs_redact(parser: Parser) -> None:
 def privacy(args: PrivacyArguments) -> int:
     """Open the queue of uncleared demonstrations, or do one act without a screen."""
     settings = load(db=args.db, person=args.person)
-    refuse_seat(settings, "privacy")
+    refuse_seat(settings, "runs redact")
     _check_options(args)
     if args.listed:
         return _list(args, settings)
@@ -143,13 +149,14 @@ def privacy(args: PrivacyArguments) -> int:
     if not (args.show or args.boxes or args.texts or args.clear):
         return _open_screen(args, settings)
     if args.run_id is None:
-        raise LabError("privacy", "needs the ID of a run", "`hitlab runs redact --list` lists what waits.", code=2)
+        raise LabError("runs redact", "needs the ID of a run", "`hitlab runs redact --list` lists what waits.", code=2)
     by = Actor("human", settings.person)
     with open_store(settings, create=False, readonly=args.show) as store:
         sweep_leftovers(Path(), temporary=True)
         run = store.runs.find(args.run_id)
         if args.show:
             return _show(store, run, _preview(store, run, args, by), as_json=args.json)
+        _confirm(store, run, args, by)
         result, unwiped = _redact_and_clear(store, run, args, by)
     print_result(result, print_redaction, json=args.json)
     return not_wiped(unwiped)
@@ -161,11 +168,11 @@ def _check_options(args: PrivacyArguments) -> None:
     typed_acts = [name for name, value in acts.items() if value]
     reads = "--list" if args.listed else "--wipe" if args.wipe else ""
     if reads and typed_acts:
-        raise LabError("redact", f"{reads} does not go with {typed_acts[0]}; nothing was done.", code=2)
+        raise LabError("runs redact", f"{reads} does not go with {typed_acts[0]}; nothing was done.", code=2)
     if args.show and args.clear:
-        raise LabError("redact", "--show does not go with --clear; nothing was done.", code=2)
+        raise LabError("runs redact", "--show does not go with --clear; nothing was done.", code=2)
     if args.everywhere and not (args.texts or args.boxes):
-        raise LabError("redact", "--everywhere goes with --box or --text; nothing was done.", code=2)
+        raise LabError("runs redact", "--everywhere goes with --box or --text; nothing was done.", code=2)
 
 
 def _refuse_rated(settings: Settings, run_id: str) -> None:
@@ -176,17 +183,17 @@ def _refuse_rated(settings: Settings, run_id: str) -> None:
             and store.runs.find(run_id) not in store.reviews.demonstrations()
         ):
             what = f"{settings.person} rates in a study here, which shows what may be seen of runs."
-            raise LabError("privacy", what, "`hitlab runs redact --list` lists the demonstrations that wait.")
+            raise LabError("runs redact", what, "`hitlab runs redact --list` lists the demonstrations that wait.")
 
 
 def _open_screen(args: PrivacyArguments, settings: Settings) -> int:
     if args.json:
-        raise LabError("privacy", "--json goes with --show, --list or an act", code=2)
+        raise LabError("runs redact", "--json goes with --show, --list or an act", code=2)
     with open_store(settings, create=False) as store:
         from screens.navigation import Opening
 
         run = store.runs.find(args.run_id) if args.run_id else None
-        return show_room(store, settings, Opening("privacy", run), "privacy", "--list and --show print instead.")
+        return show_room(store, settings, Opening("privacy", run), "runs redact", "--list and --show print instead.")
 
 
 def _redact_and_clear(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[PrivacyDone, LabError | None]:
@@ -202,6 +209,30 @@ def _redact_and_clear(store: Store, run: str, args: PrivacyArguments, by: Actor)
     if args.clear:
         store.reviews.record_clearance(run, by)
     return redaction_result(run, redaction, cleared=args.clear, unwiped=unwiped), unwiped
+
+
+def _confirm(store: Store, run: str, args: PrivacyArguments, by: Actor) -> None:
+    """On a terminal print the preview and raise `LabError` unless somebody types `yes`.
+
+    A script has no terminal, and what it passes says all: which run, which words.
+    """
+    if args.yes or args.json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return
+    preview = _preview(store, run, args, by)
+    if preview is None:
+        return
+    _print_preview(preview)
+    print_line("This cannot be taken back. Copies made before (packs, kits, exports) keep all of it.")
+    sys.stdout.write("Type yes to go on: ")
+    sys.stdout.flush()
+    if sys.stdin.readline().strip() != "yes":
+        raise LabError("runs redact", "nothing was done: another word was typed.")
+
+
+def _print_preview(preview: PrivacyDone) -> None:
+    for run in preview.replaced:
+        print_line(f"would be destroyed and replaced: run {run}")
+    _print_counts(preview, "would be ")
 
 
 def _preview(store: Store, run: str, args: PrivacyArguments, by: Actor) -> PrivacyDone | None:
@@ -302,9 +333,7 @@ def _print_shown(result: PrivacyShown, steps: int) -> None:
     pictures = f"{count(result.pictures, 'picture')}, {result.bare_pictures} of them without a tree"
     print_line(f"        {pictures}: look at those yourself")
     if result.preview is not None:
-        for run in result.preview.replaced:
-            print_line(f"would be destroyed and replaced: run {run}")
-        _print_counts(result.preview, "would be ")
+        _print_preview(result.preview)
         print_line("nothing was changed; the same line without --show does it")
 
 
@@ -316,8 +345,8 @@ def _list(args: PrivacyArguments, settings: Settings) -> int:
 
 
 def _print_list(lines: list[PrivacyLine]) -> None:
-    rows = [[line.id[:13], line.task, line.annotator, str(line.steps), str(line.suspects)] for line in lines]
-    print_table(["id", "task", "by", "steps", "suspects"], rows, wide="task")
+    rows = [[run_id_cell(line.id), line.task, line.annotator, str(line.steps), str(line.suspects)] for line in lines]
+    print_table(["id", "task", "by", "steps", "suspects"], rows, wide="task", records=(PrivacyLine, lines))
 
 
 def _wipe(args: PrivacyArguments, settings: Settings) -> int:
@@ -334,16 +363,16 @@ def _wipe(args: PrivacyArguments, settings: Settings) -> int:
     return 0
 
 
-def redacted_rows(result: PrivacyDone) -> list[tuple[str, int]]:
+def redacted_rows(result: PrivacyDone) -> list[str]:
     """Return what was redacted besides runs, with the number of rows."""
     counts = [
-        ("acts on designs", result.designs),
-        ("words of reviewers", result.reviews),
-        ("items of studies", result.items),
-        ("answers in studies", result.answers),
-        ("acts in studies", result.acts),
+        (result.designs, "act on a design", "acts on designs"),
+        (result.reviews, "review of a demonstration", "reviews of demonstrations"),
+        (result.items, "item of a study", "items of studies"),
+        (result.answers, "answer in a study", "answers in studies"),
+        (result.acts, "act in a study", "acts in studies"),
     ]
-    return [(what, count) for what, count in counts if count]
+    return [count(number, one, more) for number, one, more in counts if number]
 
 
 def print_redaction(result: PrivacyDone) -> None:
@@ -369,8 +398,8 @@ def _print_counts(result: PrivacyDone, would: str = "") -> None:
     print_line(
         f"{would}destroyed: rows {result.rows:,}, pictures or states {result.blobs:,}, bytes {result.bytes:,}{wiped}"
     )
-    for what, number in redacted_rows(result):
-        print_line(f"{would}covered too: {what} {number}")
+    if rows := redacted_rows(result):
+        print_line(f"{would}covered outside the run: {', '.join(rows)}")
     if result.unseen:
         print_line(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
     if result.read:

@@ -10,7 +10,7 @@ import msgspec
 from lab.cli.app import show_room
 from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option, typed_words
 from lab.cli.database import open_store
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, run_id_cell, table_form
 from lab.cli.runs.run_text import describe_action
 from lab.core.codec import convert, read_json
 from lab.core.errors import LabError
@@ -145,6 +145,9 @@ class ReviewArguments(PersonArguments, TableArguments):
     note: str | None = option("TEXT", "with --settle: give the reason", type=typed_words)
     commit: bool = flag("hand it in; nothing in it changes afterwards")
 
+    def table_lines(self) -> str:
+        return "" if self.listed else "`hitlab runs review --list`"
+
 
 def add_runs_review(parser: Parser) -> None:
     parser.runs(review, ReviewArguments, prints={"review": ReviewShown, "review-list": ReviewList})
@@ -260,9 +263,11 @@ def _list(args: ReviewArguments, settings: Settings) -> int:
 def _print_list(reviews: ReviewList, db: str) -> None:
     if not reviews.demonstrations:
         print_line(f"no demonstrations in {db}; `hitlab record` makes one")
-        return
+        if not table_form.is_data:
+            return
     columns = ["id", "task", "by", "steps", "state", "mine", "differ", "cleared"]
-    print_table(columns, [_list_cells(line) for line in reviews.demonstrations], wide="task")
+    rows = [_list_cells(line) for line in reviews.demonstrations]
+    print_table(columns, rows, wide="task", records=(ReviewLine, reviews.demonstrations))
     for rate in reviews.annotators:
         share = "nothing handed in by two yet" if rate.rate is None else f"{rate.rate:.1%} of {rate.looks} looks"
         print_line(
@@ -285,7 +290,8 @@ def _list_cells(line: ReviewLine) -> list[str]:
     mine = line.mine if line.mine != "none" else "-"
     clearance = "yes" if line.cleared else "no"
     return [
-        line.id[:13], line.task, line.annotator, str(line.steps), line.state, mine, str(line.differences), clearance
+        run_id_cell(line.id), line.task, line.annotator, str(line.steps), line.state, mine, str(line.differences),
+        clearance,
     ]  # fmt: skip
 
 

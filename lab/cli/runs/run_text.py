@@ -72,7 +72,7 @@ def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, e
 def _next_command(trace: Trace) -> str:
     """Return the command that goes on with an open run."""
     if is_conversation(trace.agent.id):
-        return f"hitlab serve user --room --as {trace.user.id}" if trace.user else "hitlab serve user --room"
+        return f"hitlab serve user --room --person {trace.user.id}" if trace.user else "hitlab serve user --room"
     return f"hitlab {'live' if demonstration(trace) is None else 'record'} --resume {trace.id}"
 
 

@@ -7,10 +7,9 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from lab.cli.arguments import Arguments, Parser, argument, flag, option, port, up_to
+from lab.cli.arguments import Arguments, Parser, argument, flag, option, port, study_codes, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, warn
-from lab.cli.serve.user_links import check_people
 from lab.cli.study.links import (
     check_watched,
     checked_url,
@@ -20,6 +19,7 @@ from lab.cli.study.links import (
     make_watch_link,
 )
 from lab.core.errors import LabError
+from lab.core.settings import check_people
 from lab.core.study.study import Study
 from lab.studies.planning.study_places import check_goes_on, study_named
 from lab.studies.seats import sees_outcomes
@@ -32,7 +32,10 @@ PORT = 8765
 class ServeArguments(Arguments):
     studies: list[str] = argument("STUDY", "names of the studies to serve", nargs="*", completes="study")
     study: list[str] | None = option("STUDY", "serve this study, too; repeatable", action="append", completes="study")
-    answer: str | None = option("P1,P2", "serve these people's rooms at the endpoint (`hitlab serve user`)")
+    answer: list[str] | None = option(
+        "P1,P2", "serve these people's rooms at the endpoint (`hitlab serve user`)", type=study_codes,
+        completes="rater",
+    )  # fmt: skip
     host: str = option("HOST", "listen on this address (default: this machine alone)", default="127.0.0.1")
     port: int = option("PORT", f"listen on this port (default: {PORT}; 0: a free one)", type=port, default=PORT)
     url: str | None = option("URL", "print links with this public address of a proxy, as https://lab.example.org")
@@ -58,7 +61,8 @@ def serve(args: ServeArguments) -> int:
     """Serve until Ctrl+C. Make and print links for everybody without one."""
     settings = settings_for(args.db, sees_outcomes, "serve")
     _check_options(args)
-    people = check_people(args.answer) if args.answer is not None else []
+    people = list(dict.fromkeys(args.answer or ()))
+    check_people(people, "--answer", "code")
     with open_store(settings, create=False) as store:
         named = [study_named(store, name) for name in [*args.studies, *(args.study or ())]]
         studies = [*{(study.id, study.version): study for study in named}.values()]
@@ -74,9 +78,9 @@ def serve(args: ServeArguments) -> int:
 def _check_options(args: ServeArguments) -> None:
     """Raise `LabError` if people could not reach the server as it is configured."""
     if not args.studies and args.study is None and args.answer is None:
-        raise LabError("serve", "what is served? --study STUDY, or --answer P01,P02.", code=2)
+        raise LabError("serve", "what is served? Name a STUDY, or people with --answer P01,P02.", code=2)
     if args.most < 1:
-        raise LabError("--most", f"{args.most} windows are none.", code=2)
+        raise LabError("--max-windows", f"{args.most} windows are none.", code=2)
     if args.url is not None:
         checked_url(args.url)
     elif args.host not in _LOOPBACK:
@@ -133,7 +137,7 @@ def _print_links(store: Store, study: Study | None, people: Sequence[str], addre
     for code, link in new_links.items():
         print_line(f"  {code}  {link}")
     if there := len(people) - len(new_links):
-        print_line(f"  {there} have a link already; `{command} --again CODE` makes another")
+        print_line(f"  {there} have a link already; `{command} --renew CODE` makes another")
 
 
 def _print_watch(store: Store, study: Study, address: str, by: str) -> None:

@@ -65,6 +65,9 @@ class AnswerArguments(AnswerActArguments, AnswerLinksArguments, TableArguments):
     room: bool = flag("open the room alone, while another `hitlab serve user` serves this file")
     only: bool = flag("with --room: show nothing else of the lab, as for a participant", "--room-only", "--only")
 
+    def table_lines(self) -> str:
+        return "" if self.list or self.links else "`hitlab serve user --list` (or --links)"
+
 
 def add_serve_user(parser: Parser) -> None:
     parser.runs(
@@ -85,9 +88,9 @@ def add_serve_user(parser: Parser) -> None:
 
 def answer(args: AnswerArguments) -> int:
     """Serve the endpoint, with or without a screen at this terminal, or do one act under the same rules."""
-    settings = load(db=args.db, person=(args.person or "").partition(",")[0] or None)
-    check_seat(settings, may_answer, "answer")
-    people = _parse_people(args.person, settings)
+    settings = load(db=args.db, person=args.person[0] if args.person else None)
+    check_seat(settings, may_answer, "serve user")
+    people = _distinct_people(args.person, settings)
     _check_options(args)
     if args.list:
         return list_conversations(args, settings)
@@ -98,10 +101,9 @@ def answer(args: AnswerArguments) -> int:
     return _open_room(args, settings) if args.room else _serve(args, settings, people)
 
 
-def _parse_people(codes: str | None, settings: Settings) -> list[str]:
-    codes_typed = [code.strip() for code in (codes or "").split(",") if code.strip()]
-    people = list(dict.fromkeys(codes_typed)) or [settings.person]
-    check_people(people, "--as", "code")
+def _distinct_people(codes: Sequence[str] | None, settings: Settings) -> list[str]:
+    people = list(dict.fromkeys(codes or [settings.person]))
+    check_people(people, "--person", "code")
     return people
 
 
@@ -121,7 +123,7 @@ def _check_options(args: AnswerArguments) -> None:
         if there
     ]
     if len(acts) > 1:
-        raise LabError("answer", f"{' and '.join(acts)} do not go together.", code=2)
+        raise LabError("serve user", f"{' and '.join(acts)} do not go together.", code=2)
     served = {
         "--close-after": args.close_after, "--task-file": args.task_file,
         "--judge-rule": args.judge_rule, "--judge-model": args.judge_model,
@@ -129,12 +131,14 @@ def _check_options(args: AnswerArguments) -> None:
     of_serving = [name for name, value in served.items() if value]
     if of_serving and acts and acts[0] not in ("--script", "--model"):
         problem = f"{acts[0]} and {of_serving[0]} do not go together."
-        raise LabError("answer", problem, f"{of_serving[0]} is for the `hitlab serve user` that serves.", code=2)
+        raise LabError("serve user", problem, f"{of_serving[0]} is for the `hitlab serve user` that serves.", code=2)
     _check_belongs(args)
     tools, arguments = len(args.tool or ()), len(args.arguments or ())
     if tools and (args.text is not None or args.score is not None):
         words = "--text" if args.text is not None else "--score"
-        raise LabError("answer", f"{words} and --tool do not go together.", "A call stands in place of words.", code=2)
+        raise LabError(
+            "serve user", f"{words} and --tool do not go together.", "A call stands in place of words.", code=2
+        )
     if arguments > tools:
         raise LabError("--arguments", "are a function's.", "Name it with --tool.", code=2)
     if 0 < arguments < tools:
@@ -155,21 +159,21 @@ def _check_belongs(args: AnswerArguments) -> None:
         "--score": args.score is not None,
     }
     of_links: dict[str, object] = {
-        "--again": args.again,
+        "--renew": args.again,
         "--revoke": args.revoke,
-        "--until": args.until,
+        "--expires": args.until,
         "--shared": args.shared,
         "--url": args.url,
     }
     belongings = (
         ("--reply RUN", args.reply is not None, of_reply),
         ("--links", args.links, of_links),
-        ("--room", args.room, {"--only": args.only}),
+        ("--room", args.room, {"--room-only": args.only}),
     )
     for owner, there, options in belongings:
         loose = ", ".join(name for name, value in options.items() if value)
         if loose and not there:
-            raise LabError("answer", f"{loose}: belongs to {owner}.", code=2)
+            raise LabError("serve user", f"{loose}: belongs to {owner}.", code=2)
 
 
 # -- serving -----------------------------------------------------------------------------------------------------
@@ -182,16 +186,17 @@ def _open_room(args: AnswerArguments, settings: Settings) -> int:
     seat = replace(settings, seat="participant") if args.only else settings
     with open_store(settings, create=False) as store:
         opening = Opening("answer", only_study=args.only)
-        return app.show_room(store, seat, opening, "answer", "--list and --reply work without one.")
+        return app.show_room(store, seat, opening, "serve user", "--list and --reply work without one.")
 
 
 def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:
+    from lab.runs.conversation_list import waiting_count, waiting_words
     from lab.serve.answer_service import serving
 
     # A script or model needs no screen, and --json prints instead.
     headless = args.headless or args.json or args.script is not None or args.model is not None
     if not headless and not app.has_terminal():
-        raise LabError("answer", app.no_terminal(), "Add --headless, --script FILE or --model NAME.")
+        raise LabError("serve user", app.no_terminal(), "Add --headless, --script FILE or --model NAME.", code=2)
     plan = _serving_plan(args, settings, people)
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:
@@ -200,6 +205,8 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
             with end_signals() as end:
                 _print_endpoint(endpoint, place, as_json=args.json)
                 end.wait_for_end()
+            if waiting := waiting_count(store):
+                warn(waiting_words(waiting))
             return 0
         from screens.navigation import Opening
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from lab.cli.arguments import Arguments, flag, option, share, typed_words
+from lab.cli.arguments import Arguments, flag, option, share, study_codes, typed_words
 from lab.cli.database import open_store
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, run_id_cell
 from lab.core.errors import LabError
 from lab.core.run.screen_clock import format_duration, seconds_passed
 from lab.core.run.step import Reply, ToolCall
@@ -36,7 +36,10 @@ _WIDEST = 300
 
 
 class AnswerActArguments(Arguments):
-    person: str | None = option("CODE", "answer as this person; deal conversations among P01,P02", "--person", "--as")
+    person: builtins.list[str] | None = option(
+        "CODE", "answer as this person; deal conversations among P01,P02", "--person", "--as", type=study_codes,
+        completes="rater",
+    )  # fmt: skip
     list: bool = flag("list the open conversations")
     all: bool = flag("with --list: also list ended conversations")
     reply: str | None = option("RUN", "answer the question that waits in a conversation, as 019a", completes="run")
@@ -75,7 +78,7 @@ def list_conversations(args: AnswerActArguments, settings: Settings) -> int:
 def _print_lines(lines: Sequence[ConversationLine]) -> None:
     rows = [
         [
-            line.run[:13],
+            run_id_cell(line.run),
             line.person,
             line.client,
             "judge" if line.kind == "judge" else line.task,
@@ -85,7 +88,8 @@ def _print_lines(lines: Sequence[ConversationLine]) -> None:
         ]
         for line in lines
     ]
-    print_table(["run", "person", "client", "task", "turns", "state", "question"], rows, wide="question")
+    columns = ["run", "person", "client", "task", "turns", "state", "question"]
+    print_table(columns, rows, wide="question", records=(ConversationLine, lines))
 
 
 def _state(line: ConversationLine) -> str:

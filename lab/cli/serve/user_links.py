@@ -19,9 +19,7 @@ from lab.cli.study.links import (
     print_guess_note,
     print_links,
 )
-from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.core.settings import check_people as checked
 from lab.core.values.ids_and_clock import now
 from lab.studies.links import Link, expiry, links_of, revoke_link
 from lab.studies.seats import check_seat, sees_outcomes
@@ -49,12 +47,12 @@ class AnswerLinksArguments(Arguments):
 
 def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str]) -> int:
     """Make a link for each of these people without one, and print the state of all links."""
-    check_seat(settings, sees_outcomes, "answer --links")
+    check_seat(settings, sees_outcomes, "serve user --links")
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
         url, is_guess = links_address(store, args.url)
         link_holders = _people_with_links(store)
-        again = named_people(args.again, link_holders, "--again")
+        again = named_people(args.again, link_holders, "--renew")
         revoked_people = named_people(args.revoke, link_holders, "--revoke")
         recipients = [*people, *(code for code in again if code not in people)]
         check_apart(recipients, revoked_people)
@@ -63,16 +61,6 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
         result = AnswerLinks(tuple(_link_rows(store, new_links)))
     print_result(result, lambda _: _print_user_links(result, is_guess=is_guess), json=args.json)
     return 0
-
-
-def check_people(codes: str) -> list[str]:
-    """Return the distinct study codes of a comma-separated list. Raise `LabError` for a bad code."""
-    people = [code.strip() for code in codes.split(",") if code.strip()]
-    people = list(dict.fromkeys(people))
-    checked(people, "--answer", "code")
-    if not people:
-        raise LabError("--answer", "names nobody.", "Say P01,P02.", code=2)
-    return people
 
 
 def _people_with_links(store: Store) -> list[str]:
@@ -102,6 +90,6 @@ def _print_user_links(result: AnswerLinks, *, is_guess: bool) -> None:
         )
         print_guess_note(is_guess=is_guess)
     elif result.links:
-        print_line("A link is shown when it is made. `hitlab serve user --links --again CODE` makes another.")
+        print_line("A link is shown when it is made. `hitlab serve user --links --renew CODE` makes another.")
     else:
-        print_line("Nobody has a link. `hitlab serve user --links --as P01,P02` makes them.")
+        print_line("Nobody has a link. `hitlab serve user --links --person P01,P02` makes them.")

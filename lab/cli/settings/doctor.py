@@ -19,7 +19,7 @@ from lab.cli.output import (
     print_result,
 )
 from lab.core.errors import LabError
-from lab.core.settings import Settings, database, load, settings_file
+from lab.core.settings import Settings, database, load_or_default, settings_file
 from lab.core.values.rounding import count
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def add_settings_doctor(parser: Parser) -> None:
 def doctor(args: Arguments) -> int:
     """Print every check with its result and advice. Exit code 3 if something needs doing."""
 
-    findings: list[Finding] = examine(load(db=args.db))
+    settings, error = load_or_default(args.db)
+    findings = examine(settings, error)
     print_result(findings, _print_findings, json=args.json)
     return 0 if all(finding.ok for finding in findings) else 3
 
@@ -86,8 +87,8 @@ _MODULES = ("lab", "screens", "annotators", "simulators", "store")
 """hitlab's top-level modules. Other packages may use some of these names."""
 
 
-def examine(settings: Settings) -> list[Finding]:
-    """Check everything that a run can fail on."""
+def examine(settings: Settings, error: LabError | None = None) -> list[Finding]:
+    """Check everything that a run can fail on. `error` is the reason why the settings are the defaults."""
     if shadows := shadowing():
         # The other checks import those modules, so they cannot run.
         return [_check_python(), _describe_settings_file(), *shadows]
@@ -95,7 +96,9 @@ def examine(settings: Settings) -> list[Finding]:
     return [
         _check_python(),
         *_check_shared_names(),
-        _check_settings(settings),
+        _check_settings(settings)
+        if error is None
+        else Finding("settings", False, f"{error.title}: {error.message}", error.hint),
         *terminal,
         _check_fonts(),
         _check_ocr(settings),
@@ -218,8 +221,8 @@ def _check_fonts() -> Finding:
     from simulators.phone.fonts import font_of
 
     font = font_of("中")
-    do = "" if font else "Install one (Noto Sans CJK, say) for the phone's pictures; the mirror needs none."
-    return Finding("fonts", font is not None, f"Chinese is drawn with {font}" if font else "no font has Chinese", do)
+    do = "" if font else "Install one (Noto Sans CJK, say) for Chinese in the embedded phone's pictures."
+    return Finding("fonts", True, f"Chinese is drawn with {font}" if font else "no font has Chinese", do)
 
 
 def _check_ocr(settings: Settings) -> Finding:

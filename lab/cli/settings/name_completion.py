@@ -123,16 +123,17 @@ def _studies(request: CompletionRequest) -> list[str]:
 
 
 def _raters(request: CompletionRequest) -> Sequence[str]:
-    """Return the people of the typed study, if the seat may list them."""
+    """Return the people of the typed study, else of the file, if the seat may list them."""
+    from lab.core.settings import load
     from lab.studies.planning.study_places import study_named
     from lab.studies.seats import sees_outcomes
 
-    settings = request.settings
-    study = request.typed.get("study")
-    if not sees_outcomes(settings.seat) or not isinstance(study, str):
+    settings = load(db=request.typed.get("db"))
+    if not sees_outcomes(settings.seat):
         return ()
+    study = request.typed.get("study")
     with _open_store(settings) as store:
-        return study_named(store, study).raters
+        return study_named(store, study).raters if study and isinstance(study, str) else sorted(store.studies.people())
 
 
 # -- names that come with hitlab ------------------------------------------------------------------------------------

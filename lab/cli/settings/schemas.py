@@ -23,7 +23,7 @@ from lab.core.study.protocol import Protocol
 from lab.core.task.design import Parts
 from lab.core.task.playbook import PlaybookFile
 from lab.core.task.task import LogEntry, Task
-from lab.core.text.suggestion import unknown_name
+from lab.core.text.suggestion import did_you_mean, near_names
 from simulators.users.scripted import Script
 from store.formats.jsonl.reader import RunFileLine
 
@@ -74,9 +74,25 @@ def _type_of(printed: Any) -> Any:
     return list[found] if kind == "list" else found  # type: ignore[valid-type]  # known when it runs
 
 
+def command_names() -> dict[str, str]:
+    """Return the schema name by the name that a command's words make: `runs-redact-show` for `runs redact --show`.
+
+    The names of earlier versions (`privacy-show`) are valid, too.
+    """
+    found, parser = dict[str, str](), build_parser()
+    for words, entry in all_commands():
+        printed, name = [*_parser_of(parser, words).prints], words.replace(" ", "-")
+        stems = (name, *(was.replace(" ", "-") for was in entry.was), name.rpartition("-")[2])
+        main = next((stem for stem in stems if stem in printed), printed[0] if printed else "")
+        for one in printed:
+            rest = one.removeprefix(main) if one.startswith(main) else f"-{one.rpartition('-')[2]}"
+            found[name + rest] = one
+    return found
+
+
 def names() -> list[str]:
-    """Return the sorted names of all schemas."""
-    return sorted([*schemas(), "persona"])
+    """Return the sorted names of all schemas, by the words of today and of earlier versions."""
+    return sorted({*schemas(), *command_names(), "persona"})
 
 
 class SchemaArguments(JsonArguments):
@@ -91,25 +107,29 @@ def add_settings_schema(parser: Parser) -> None:
         """\
   hitlab settings schema               the names of all
   hitlab settings schema task > task.schema.json
+  hitlab settings schema "runs list"   what `hitlab runs list --json` prints
 """
     )
 
 
 def schema(args: SchemaArguments) -> int:
     """Print the JSON Schema of one input or output, or the list of names."""
-    schema_types = schemas()
     if args.name is None:
         print_result(names(), lambda all_names: print_line("\n".join(all_names)), json=args.json)
         return 0
-    if args.name == "persona":
+    schema_types, title = schemas(), "-".join(args.name.split())
+    name = title if title in schema_types else command_names().get(title, title)
+    if name == "persona":
         print_json_lines(_profile_schema())
-    elif args.name in schema_types:
-        schema = msgspec.json.schema(schema_types[args.name])
-        if args.name in _FILES:
+    elif name in schema_types:
+        schema = msgspec.json.schema(schema_types[name])
+        if name in _FILES:
             _make_id_optional(schema)
-        print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
+        print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title} | schema)
     else:
-        raise LabError("schema", unknown_name(args.name, names()), code=2)
+        near = [one for one in names() if one.endswith(f"-{title}")] or near_names(title, names())
+        problem = f"there is none of the name {args.name!r}{did_you_mean(near[:3])}"
+        raise LabError("settings schema", problem, "`hitlab settings schema` lists the names.")
     return 0
 
 

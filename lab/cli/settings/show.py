@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from lab.cli.arguments import Parser, TableArguments
-from lab.cli.output import print_line, print_result, print_table
-from lab.core.settings import Settings, load, set_in_settings_file, source_of
+from lab.cli.output import print_line, print_result, print_table, warn
+from lab.core.errors import LabError
+from lab.core.settings import Settings, load_or_default, set_in_settings_file, source_of
 
 
 class SettingLine(msgspec.Struct, frozen=True):
@@ -36,13 +37,21 @@ def add_settings_show(parser: Parser) -> None:
 
 def show(args: TableArguments) -> int:
     """Print all settings in force with their sources."""
-    print_result(_setting_lines(args.db), _print_lines, json=args.json)
-    return 0
+    lines, error = _setting_lines(args.db)
+    print_result(lines, _print_lines, json=args.json)
+    if error is None:
+        return 0
+    warn(f"{error.sentence} No command works until it is mended; the values above are the defaults.")
+    return 3
 
 
 def print_own_values() -> None:
     """Print the settings that are not at their defaults."""
-    lines = [line for line in _setting_lines(None) if line.source != "default"]
+    lines, error = _setting_lines(None)
+    lines = [line for line in lines if line.source != "default"]
+    if error is not None:
+        warn(error.sentence)
+        return
     print_line("\nin force here:")
     if lines:
         _print_lines(lines)
@@ -50,9 +59,12 @@ def print_own_values() -> None:
         print_line("every setting has its default; `hitlab settings show` lists them")
 
 
-def _setting_lines(db: str | None) -> list[SettingLine]:
-    settings, in_file = load(db=db), set_in_settings_file()
-    lines = []
+def _setting_lines(db: str | None) -> tuple[list[SettingLine], LabError | None]:
+    """Return each setting, or the defaults and the error if a file or variable is wrong."""
+    settings, error = load_or_default(db)
+    if error is not None:
+        return [SettingLine(name, getattr(settings, name), "default") for name in Settings.__struct_fields__], error
+    lines, in_file = [], set_in_settings_file()
     for name in Settings.__struct_fields__:
         what, field = source_of(name)
         kind, _, path = what.partition(" file ")
@@ -65,7 +77,7 @@ def _setting_lines(db: str | None) -> list[SettingLine]:
         else:
             source, place = "default", ""
         lines.append(SettingLine(name, getattr(settings, name), source, place))
-    return lines
+    return lines, None
 
 
 def _print_lines(lines: list[SettingLine]) -> None:

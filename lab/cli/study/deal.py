@@ -10,11 +10,21 @@ from msgspec.structs import replace as changed
 
 from annotators.assignment import deal as dealt_out
 from annotators.assignment import deal_to_successor
-from lab.cli.arguments import STUDY, JsonArguments, Parser, StudyArguments, argument, flag, option, up_to
+from lab.cli.arguments import (
+    STUDY_NAME,
+    JsonArguments,
+    Parser,
+    StudyArguments,
+    argument,
+    flag,
+    option,
+    study_code,
+    up_to,
+)
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
-from lab.core.settings import check_code, check_distinct
+from lab.core.settings import check_distinct
 from lab.core.study.label import Act, ActKind
 from lab.core.study.rating_sheet import submitted_sheets
 from lab.core.study.study import Study
@@ -112,7 +122,7 @@ def add_study_lock(parser: Parser) -> None:
 
 
 def lock(args: StudyLockArguments) -> int:
-    """Lock a study. Refuse while anything is left to do, unless --even-so."""
+    """Lock a study. Refuse while anything is left to do, unless --force."""
     settings = settings_for(args.db, sees_outcomes, "study lock")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
@@ -123,10 +133,10 @@ def lock(args: StudyLockArguments) -> int:
             and not any(store.studies.progress(study, code).dealt for code in study.raters)
             and not args.even_so
         ):
-            raise LabError(f"study {study.name}", "is not dealt yet.", f"`hitlab study deal {study.id}`, or --even-so.")
+            raise LabError(f"study {study.name}", "is not dealt yet.", f"`hitlab study deal {study.id}`, or --force.")
         if items_left and not args.even_so:
             who = ", ".join(f"{code} {count:,}" for code, count in items_left.items())
-            raise LabError(f"study {study.name}", f"is not done: {who} left.", "--even-so locks it as it stands.")
+            raise LabError(f"study {study.name}", f"is not done: {who} left.", "--force locks it as it stands.")
         _record_act(store, study, settings.person, "locked", {"left": items_left} if items_left else {})
         result = StudyLocked(study.id, study.version, sum(items_left.values()))
     print_result(
@@ -189,9 +199,12 @@ def _archive(args: StudyArguments, *, archived: bool) -> int:
 
 
 class StudyReplaceArguments(JsonArguments):
-    study: str = argument("STUDY", STUDY, completes="study")
+    study: str = argument("STUDY", STUDY_NAME, completes="study")
     rater: str = argument("R2", "study code of the rater who leaves", completes="rater")
-    by: str = option("R4", "deal what is left to this person", "--successor", "--by", required=True)
+    by: str = option(
+        "R4", "deal what is left to this person", "--successor", "--by", required=True, type=study_code,
+        completes="rater",
+    )  # fmt: skip
 
 
 def add_study_replace(parser: Parser) -> None:
@@ -227,12 +240,13 @@ def replace(args: StudyReplaceArguments) -> int:
 def _print_replaced(result: RaterReplaced, name: str, there: str) -> None:
     stays = f"; what they handed in stays ({result.stays:,})" if result.stays else ""
     print_line(f"{result.rater} has left {name}{stays}")
-    print_line(f"{result.dealt:,} dealt to {result.by}; next: hitlab study rate {result.study} --as {result.by}{there}")
+    print_line(
+        f"{result.dealt:,} dealt to {result.by}; next: hitlab study rate {result.study} --person {result.by}{there}"
+    )
 
 
 def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
     what = f"study {study.name}"
-    check_code(by, what, "by")
     check_distinct(by, study.raters, what, "by")
     if rater == by:
         raise LabError(what, f"{rater} cannot take their own place.")
@@ -249,7 +263,7 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
 
 
 class StudyReleaseArguments(JsonArguments):
-    study: str = argument("STUDY", STUDY, completes="study")
+    study: str = argument("STUDY", STUDY_NAME, completes="study")
     rater: str = argument("R1", "study code of the rater who was held", completes="rater")
 
 
@@ -295,10 +309,10 @@ def print_dealt(result: StudyDealt, db: str | None = None) -> None:
     if result.nobodys:
         print_line(f"{result.nobodys:,} to nobody: a rule, a model or a script does them")
     for code in result.withdrawn:
-        command = f"hitlab study replace {result.study} {code} --by CODE{in_file(db)}"
+        command = f"hitlab study replace {result.study} {code} --successor CODE{in_file(db)}"
         print_line(f"{code} has withdrawn and is dealt nothing; `{command}`")
     what = f"{result.new:,} dealt" if result.new else "all was dealt before; nothing was done"
     print_line(f"{result.study} v{result.version}: {what}")
     first = next((rater.rater for rater in result.raters if rater.pilot + rater.main + rater.repeat), "")
     if first:
-        print_line(f"next: hitlab study rate {result.study} --as {first}{in_file(db)}")
+        print_line(f"next: hitlab study rate {result.study} --person {first}{in_file(db)}")

@@ -136,4 +136,4 @@ def _print_extension(result: StudyExtended, db: str | None) -> None:
     if not result.dealt:
         print_line(f"next: hitlab study deal {result.study}{in_file(db)}")
     else:
-        print_line(f"next: hitlab study rate {result.study} --as {next(iter(result.dealt))}{in_file(db)}")
+        print_line(f"next: hitlab study rate {result.study} --person {next(iter(result.dealt))}{in_file(db)}")

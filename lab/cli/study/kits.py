@@ -7,10 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from lab.cli.arguments import JsonArguments, Parser, StudyArguments, argument, option
+from lab.cli.arguments import JsonArguments, Parser, StudyArguments, argument, option, study_code
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_leftovers
 from lab.cli.output import print_line, print_result
-from lab.core.settings import check_code
 from lab.core.study.rating_sheet import FINAL_WORDS
 from lab.core.values.rounding import count
 from lab.studies.planning.study_places import study_named
@@ -52,7 +51,7 @@ class KitTaken(msgspec.Struct, frozen=True):
 
 
 class StudyKitArguments(StudyArguments, JsonArguments):
-    rater: str = option("R1", "make the kit of this rater", required=True, completes="rater")
+    rater: str = option("R1", "make the kit of this rater", required=True, type=study_code, completes="rater")
     out: str = option("R1.db", "write the kit to this new file", "--output", "--out", required=True)
 
 
@@ -64,7 +63,6 @@ def add_study_kit_export(parser: Parser) -> None:
 def kit(args: StudyKitArguments) -> int:
     """Write one rater's kit as a new file."""
     settings = settings_for(args.db, sees_outcomes, "study kit")
-    check_code(args.rater, "study kit", "--rater")
     from store.copies.kit_export import make_kit
 
     out = Path(args.out)
@@ -83,7 +81,7 @@ def _print_kit(result: KitMade) -> None:
     name = Path(result.out).name
     print_line(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
     print_line(f"{count(result.units, 'item')}, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
-    command = f"hitlab study rate {result.study} --as {result.rater} --db {name}"
+    command = f"hitlab study rate {result.study} --person {result.rater} --db {name}"
     print_line(f"There: `{command}`; back here: `hitlab study kit import {name}`.")
 
 
@@ -103,7 +101,7 @@ def add_study_kit_import(parser: Parser) -> None:
 
 def take(args: StudyTakeArguments) -> int:
     """Import a kit's work. Rows that are here already are skipped."""
-    settings = settings_for(args.db, sees_outcomes, "study take")
+    settings = settings_for(args.db, sees_outcomes, "study kit import")
     from store.copies.kit_import import import_kit
 
     with open_store(settings, create=False) as store:

@@ -85,7 +85,7 @@ def links(args: StudyLinksArguments) -> int:
             return _watch_links(store, study, args, url, until, settings.person, is_guess=is_guess)
         check_goes_on(store, study)
         people = linked_people(store, study)
-        again = named_people(args.again, people, "--again")
+        again = named_people(args.again, people, "--renew")
         revoked_people = named_people(args.revoke, people, "--revoke")
         check_apart(again, revoked_people)
         _revoke(store, study, [*again, *revoked_people], settings.person)
@@ -113,7 +113,7 @@ def _watch_links(
 ) -> int:
     """Revoke the links to a study's progress, and make a new one unless --no-watch."""
     if args.again or args.revoke:
-        raise LabError("--watch", "is about the manager's link; --again and --revoke are about people's.", code=2)
+        raise LabError("--watch", "is about the manager's link; --renew and --revoke are about people's.", code=2)
     check_watched(store, study)
     at = now()
     open_links = [link for link in links_of(store, study, "watch") if link.state(at) == "open"]
@@ -206,7 +206,7 @@ def check_apart(recipients: Sequence[str], revoked_people: Sequence[str]) -> Non
     both = [code for code in dict.fromkeys(revoked_people) if code in recipients]
     if both:
         problem = f"{', '.join(both)}: is to have a link and none."
-        raise LabError("--revoke", problem, "--again alone revokes the old one, too.", code=2)
+        raise LabError("--revoke", problem, "--renew alone revokes the old one, too.", code=2)
 
 
 def _revoke(store: Store, study: Study, people: Sequence[str], by: str) -> None:
@@ -266,26 +266,22 @@ def _print_study_links(result: StudyLinks, name: str, *, is_guess: bool) -> None
         print_line("Each link is shown this once, and is for one person. `hitlab serve study` opens them.")
         print_guess_note(is_guess=is_guess)
     elif result.links:
-        print_line(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
+        print_line(f"A link is shown when it is made. `hitlab study links {result.study} --renew CODE` makes another.")
     else:
         print_line(f"Nobody in {name} has a link.")
 
 
 def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) -> None:
     """Print a table of links and their use. The new addresses follow on lines of their own, to be copied whole."""
-    print_table(
-        ["person", "link", "opened", "expires"],
+    shown = (*links, *([watch] if watch is not None else []))
+    rows = [
         [
-            [
-                link.rater if link is not watch else f"{link.rater} (watches)",
-                _format_state(link),
-                _format_minute(link.entered),
-                _format_minute(link.until),
-            ]
-            for link in (*links, watch)
-            if link is not None
-        ],
-    )
+            link.rater if link is not watch else f"{link.rater} (watches)", _format_state(link),
+            _format_minute(link.entered), _format_minute(link.until),
+        ]
+        for link in shown
+    ]  # fmt: skip
+    print_table(["person", "link", "opened", "expires"], rows, records=(PersonLink, shown))
     for link in links:
         if link.address:
             print_line(f"{link.rater}  {link.address}")

@@ -17,6 +17,7 @@ from lab.cli.arguments import (
     option,
     seed_number,
     share,
+    study_codes,
     typed_words,
     up_to,
 )
@@ -123,7 +124,9 @@ class StudyNewArguments(UnitArguments, JsonArguments):
         "PRESET|FILE", "a preset, a protocol's name, or a plan of yours (.yaml; `hitlab settings schema plan`)",
         completes="plan",
     )  # fmt: skip
-    raters: str | None = option("A,B,C", "let these people rate or play: study codes, never names")
+    raters: list[str] | None = option(
+        "A,B,C", "let these people rate or play: study codes, never names", type=study_codes, completes="rater"
+    )
     name: str | None = option("NAME", "study name (default: the preset's); an existing name makes a new version")
     title: str | None = option("TEXT", "title that people read above the study", type=typed_words)
     protocol: str | None = option("NAME|FILE", "protocol to use instead of the preset's", completes="protocol")
@@ -144,9 +147,11 @@ class StudyNewArguments(UnitArguments, JsonArguments):
         "0-1", "minimum share of correct pilot answers, as 0.8 (default: none)", "--pass-share", "--bar", type=share
     )
     width: float | None = option(
-        "0-1", "width of a judge's corrected interval at which people may stop, as 0.1", type=share
+        "0-1", "let people stop once a judge's corrected interval is at most this wide, as 0.1", type=share
     )
-    prelabel: str | None = option("JUDGE", "show this judge's answers first on half of the sheets, drawn by the seed")
+    prelabel: str | None = option(
+        "JUDGE", "show raters this judge's answers beforehand, on a random half of the sheets (see --seed)"
+    )
     shadows: list[str] | None = option(
         "model:NAME", "plays: silently ask this model what a person is asked; repeatable", "--shadow",
         action="append", completes="shadow",
@@ -190,7 +195,9 @@ def _build_plan(args: StudyNewArguments) -> Plan:
     if args.tag is not None:
         terms["runs"] = with_tag(terms.get("runs", ()), args.tag)
     if args.raters is not None:
-        terms["raters"] = [code.strip() for code in args.raters.split(",") if code.strip()]
+        if again := next((code for code in args.raters if args.raters.count(code) > 1), ""):
+            raise LabError("study new", f"--raters names {again} twice.", code=2)
+        terms["raters"] = args.raters
     plan = plan_of(args.plan, terms)
     unknown = [what for what in args.reveal or () if what not in _HIDDEN]
     if unknown:

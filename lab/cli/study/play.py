@@ -49,7 +49,7 @@ def open(args: StudyOpenArguments) -> int:
         study = study_named(store, args.study)
         plays = study.protocol.unit == "task to play"
         if settings.seat == "participant" and not plays:
-            raise LabError("study open", "is not there for the seat participant.")
+            raise LabError("study rate", "is not there for the seat participant.")
         check_person(store, study, settings.person)
         return show_study(store, settings, study, only=args.only)
 
@@ -66,7 +66,7 @@ def check_person(store: Store, study: Study, code: str) -> None:
         return
     if code not in study.raters:
         near = suggestion(code, study.raters) if store.database.may_suggest else ""
-        raise LabError(what, f"{code} is none of its people{near or '.'}", "--as CODE says who you are.")
+        raise LabError(what, f"{code} is none of its people{near or '.'}", "--person CODE says who you are.")
     raise LabError(what, f"nothing is dealt to {code} yet.", f"`hitlab study deal {study.id}` deals it.")
 
 
@@ -171,7 +171,7 @@ def play(args: StudyPlayArguments) -> int:
     if args.budget is not None and not 0 < args.budget < float("inf"):
         raise LabError("study play", f"--budget {args.budget:g} is no sum of dollars.", code=2)
     if (args.code or args.budget) and not (args.model or args.shadows):
-        raise LabError("study play", "--as and --budget are of a model.", "Name it with --model NAME.", code=2)
+        raise LabError("study play", "--person and --budget are of a model.", "Name it with --model NAME.", code=2)
     with open_store(settings, create=False, readonly=args.show_prompt is not None) as store:
         study = study_named(store, args.study)
         what = f"study {study.name}"

@@ -9,7 +9,7 @@ import msgspec
 
 from lab.cli.arguments import Parser, StudyArguments, TableArguments
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, table_form
 from lab.core.errors import LabError
 from lab.core.run.step import Reply
 from lab.core.run.trace import Answered, AnyEvent, Asked, Trace
@@ -212,5 +212,5 @@ def _print_runs(result: RunsPlayed) -> None:
         ]
         for run in result.runs
     ]  # fmt: skip
-    if rows:
+    if rows or table_form.is_data:
         print_table(["person", "place", "task", "condition", "run", "status", "score", "asked", "waited"], rows)

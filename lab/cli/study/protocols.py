@@ -64,6 +64,9 @@ class ProtocolsArguments(TableArguments):
     locale: str = option("LOCALE", "print it in this language: en or zh (default: en)", default="en")
     yaml: bool = flag("print its YAML file, to begin one of your own from", one_of="form")
 
+    def table_lines(self) -> str:
+        return "" if self.name is None and not self.yaml else "`hitlab study protocols` without a name"
+
 
 def add_study_protocols(parser: Parser) -> None:
     parser.runs(

@@ -9,7 +9,7 @@ import msgspec
 
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, TableArguments, argument, flag
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, run_id_cell, table_form
 from lab.cli.study.new import UNIT_WORDS, dealing_words
 from lab.core.study.study import Study, StudyLine, Unit, UnitText
 from lab.core.study.study_progress import IntervalProgress, RaterProgress
@@ -140,14 +140,13 @@ def _rater_status(rater: RaterProgress) -> RaterStatus:
 
 def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
     more = f"{archived:,} archived; `hitlab study status --archived` lists them"
-    if not lines and archived:
-        print_line(more)
-        return
     if not lines:
-        print_line("no studies; `hitlab study new PRESET --runs all --raters P1,P2` freezes one")
-        return
+        nothing = "no studies; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"
+        print_line(more if archived else nothing)
+        if not table_form.is_data:
+            return
     print_table(
-        ["study", "version", "asks", "of", "people", "done", "dealt", "", "title"],
+        ["study", "version", "asks", "of", "people", "done", "dealt", "state", "title"],
         [
             [
                 study.id, str(study.version), study.protocol, f"{study.units:,}", str(study.raters), f"{study.done:,}",
@@ -155,9 +154,9 @@ def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
             ]
             for study in lines
         ],
-        wide="title",
+        wide="title", records=(StudyLine, lines),
     )  # fmt: skip
-    if archived:
+    if lines and archived:
         print_line(more)
 
 
@@ -190,7 +189,8 @@ def tell_status(study_status: StudyStatus) -> None:
     ]  # fmt: skip
     for interval in study_status.intervals:
         print_line(interval_words(interval))
-    print_table(["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", ""], rows)
+    columns = ["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", "state"]
+    print_table(columns, rows, records=(RaterStatus, study_status.raters))
 
 
 class ItemLine(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -313,9 +313,9 @@ def tell_shown(study_shown: StudyShown) -> None:
         print_line(f"extends   v{plan.extends.version} ({plan.extends.sha[:12]})")
     print_line(f"frozen    {study_shown.sha}")
     rows = [
-        [unit.id, str(unit.items), unit.stage, ", ".join(run[:13] for run in unit.runs)]
+        [unit.id, str(unit.items), unit.stage, ", ".join(map(run_id_cell, unit.runs))]
         for unit in study_shown.units[:20]
     ]
-    print_table(["", "items", "", "runs"], rows)
+    print_table(["unit", "items", "stage", "runs"], rows)
     if len(study_shown.units) > 20:
         print_line(f"and {len(study_shown.units) - 20:,} more (--json)")

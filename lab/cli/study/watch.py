@@ -68,7 +68,7 @@ def watch(args: StudyWatchArguments) -> int:
     """Show the progress of studies, on a terminal repeatedly. Without a name show all running ones, one line each."""
     settings = settings_for(args.db, sees_outcomes, "study watch")
     if args.every < _LEAST:
-        raise LabError("--every", f"{args.every:g} seconds are too few: {_LEAST:g} or more.", code=2)
+        raise LabError("--interval", f"{args.every:g} seconds are too few: {_LEAST:g} or more.", code=2)
     if args.open:
         return _open_screen(args, settings)
     with open_store(settings, create=False, readonly=True) as store:

@@ -151,6 +151,9 @@ class AuthorArguments(PersonArguments, TableArguments):
     out: str | None = option("FILE", "write the frozen design as YAML for a task file, as design.yaml", one_of="act")
     even_draft: bool = flag("with --out: write it even if it is not frozen", "--allow-draft", "--even-draft")
 
+    def table_lines(self) -> str:
+        return "" if self.listed else "`hitlab tasks design --list`"
+
 
 def add_tasks_design(parser: Parser) -> None:
     parser.runs(
@@ -170,18 +173,20 @@ def add_tasks_design(parser: Parser) -> None:
 def author(args: AuthorArguments) -> int:
     """Open a task's design beside a run of it, or do one act without a screen."""
     settings = load(db=args.db, person=args.person)
-    check_seat(settings, may_author, "author", "HITLAB_SEAT=designer sits elsewhere.")
+    check_seat(settings, may_author, "tasks design", "HITLAB_SEAT=designer sits elsewhere.")
     if args.listed:
         return _list(args, settings)
     if args.target is None:
-        raise LabError("author", "needs a TASK or a run's ID, or --list", "`hitlab tasks list` lists tasks.", code=2)
+        raise LabError(
+            "tasks design", "needs a TASK or a run's ID, or --list", "`hitlab tasks list` lists tasks.", code=2
+        )
     if args.even_draft and args.out is None:
-        raise LabError("author", "--even-draft goes with --out FILE", code=2)
+        raise LabError("tasks design", "--allow-draft goes with --out FILE", code=2)
     acts = any((args.draft, args.begin, args.submit, args.verify, args.objection, args.reopen, args.settle))
     if not acts and not args.show and args.out is None:
         return _open_screen(args, args.target, settings)
     if acts:
-        require_person(settings, "author")
+        require_person(settings, "tasks design")
     only_read = args.db is not None and not acts
     with open_store(settings, create=not only_read, readonly=only_read) as store:
         task, run = find_task(store, args.target, args.run_id)
@@ -232,14 +237,14 @@ def _find_run(store: Store, target: str) -> str:
 
 def _open_screen(args: AuthorArguments, target: str, settings: Settings) -> int:
     if args.json:
-        raise LabError("author", "--json goes with --show, --list or an act", code=2)
+        raise LabError("tasks design", "--json goes with --show, --list or an act", code=2)
     with open_store(settings) as store:
         from screens.navigation import Opening
 
         task, run = find_task(store, target, args.run_id)
         opening = Opening("author", run, task=task)
         return show_room(
-            store, settings, opening, "author", "--show prints the design; `hitlab tasks design -h` says more."
+            store, settings, opening, "tasks design", "--show prints the design; `hitlab tasks design -h` says more."
         )
 
 
@@ -329,7 +334,7 @@ def _list(args: AuthorArguments, settings: Settings) -> int:
 
 def _print_list(lines: Sequence[DesignLine]) -> None:
     columns = ["task", "version", "state", "authors", "nodes", "branches", "units", "criteria", "when"]
-    print_table(columns, [_list_cells(line) for line in lines], wide="task")
+    print_table(columns, [_list_cells(line) for line in lines], wide="task", records=(DesignLine, lines))
 
 
 def _design_line(store: Store, subject: Subject) -> DesignLine:
@@ -365,7 +370,7 @@ def _write_out(bench: AuthorContext, out: Path, *, even_draft: bool, as_json: bo
         revision = bench.head()
     if revision is None:
         head = bench.head()
-        raise LabError(bench.what, f"is {head.state}, not verified; nothing was written.", "--even-draft writes it.")
+        raise LabError(bench.what, f"is {head.state}, not verified; nothing was written.", "--allow-draft writes it.")
     try:
         with open_file(out, "x", encoding="utf-8") as file:
             file.write(as_yaml(revision.design))
@@ -412,7 +417,7 @@ def next_words(head: Revision, problems: Sequence[Problem]) -> str:
     if head.state == "verified":
         return f"{design} is verified by {head.by.shown} and frozen; --out FILE writes it"
     if head.state == "submitted":
-        return f"{design} is submitted; another person verifies it: --verify --as CODE"
+        return f"{design} is submitted; another person verifies it: --verify --person CODE"
     wrong = f"{len(problems)} thing{'s' if len(problems) > 1 else ''} to mend" if problems else "--submit hands it on"
     if head.state == "objected":
         return f"{design} was sent back by {head.by.shown}{f' ({plain(head.note)})' if head.note else ''}; {wrong}"

@@ -1,6 +1,7 @@
 """Find and remove quotations of an erased person's text in other people's text.
 
-Texts are compared word by word. Case, punctuation, spacing and JSON escapes do not count. A quotation is a whole text
+Texts are compared word by word. Case, punctuation, spacing, accents, the width and composition of letters and JSON
+escapes do not count. A quotation is a whole text
 of theirs, or 24 characters of a longer one (a third of that in Chinese or Japanese). A text that says little by itself
 (a number, a short word, an everyday phrase) is not *telling*: its occurrence elsewhere may be a coincidence.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -16,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.core.codec import storable
-from lab.core.redaction.text_redaction import WITHDRAWN, TextRedaction
+from lab.core.redaction.text_redaction import WITHDRAWN, TextRedaction, fold_letters
 
 LONG = 12
 """Minimum characters of a text whose occurrence elsewhere is not a coincidence."""
@@ -26,6 +28,12 @@ _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts that do not separate words by blanks."""
 _WORDLESS_CHARACTER = re.compile(f"[{_WORDLESS}]")
 _WORD = re.compile(rf"[{_WORDLESS}]|[^\W_{_WORDLESS}]+")
+_LETTER = re.compile(
+    "[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7\ud7b0-\ud7c6]?[\u11a8-\u11ff\ud7cb-\ud7fb]?"
+    "|.[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*",
+    re.DOTALL,
+)
+"""One letter with its marks: Korean syllables and Japanese letters may come in parts."""
 _ESCAPE = re.compile(r"(?<!\\)\\+(?:u([0-9a-fA-F]{4})|[nrtbf\"'/])")
 _REMARK_FIELDS = frozenset({"note", "why", "reason"})
 """Fields with people's remarks. A remark with a quotation is covered whole, because its rest tells of the text too."""
@@ -143,7 +151,7 @@ class Quotations:
             if "\\u" in raw:
                 return bool(self._pairs)
             raw = _ESCAPE.sub(" ", raw)
-        words = set(_WORD.findall(raw.casefold()))
+        words = set(_WORD.findall(_fold(raw)))
         found = (self._pairs[word] for word in self._pairs.keys() & words)
         return any("" in beside or not beside.isdisjoint(words) for beside in found)
 
@@ -313,14 +321,29 @@ class ErasedWords:
 
 def _split_words(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words of a text with their start and end in it. JSON escapes are decoded."""
-    places: list[int] | None = None
+    places = [*range(len(text) + 1)]
     if "\\" in text:
         text, places = _unescape(text)
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        if places is not None:
-            start, end = places[start], places[end - 1] + (places[end] - places[end - 1])
-        yield match[0].casefold(), start, end
+    if text.isascii():
+        for match in _WORD.finditer(text):
+            yield match[0].casefold(), places[match.start()], places[match.end()]
+        return
+    pieces, starts, ends = list[str](), list[int](), list[int]()
+    for letter in _LETTER.finditer(text):
+        piece = _fold(letter[0], wide=True)
+        pieces.append(piece)
+        starts += [places[letter.start()]] * len(piece)
+        if not piece and ends:
+            # What nobody sees belongs to the letter before it.
+            ends[-1] = places[letter.end()]
+        ends += [places[letter.end()]] * len(piece)
+    for match in _WORD.finditer("".join(pieces)):
+        yield match[0], starts[match.start()], ends[match.end() - 1]
+
+
+def _fold(text: str, *, wide: bool | None = None) -> str:
+    """Return a text as its words are compared. It is composed: Korean counts by syllables, not by their parts."""
+    return unicodedata.normalize("NFC", fold_letters(text, wide=wide).casefold())
 
 
 def _unescape(text: str) -> tuple[str, list[int]]:

@@ -61,8 +61,10 @@ def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) 
             raise LabError("redact", f"a box of step {step + 1} is empty.", "Write left,top,right,bottom.", code=2)
         sha256 = pictures.get(step)
         if sha256 is None:
-            end = f": the last screen is {len(pictures)}" if step not in pictures else ""
-            raise LabError("redact", f"step {step + 1} has no picture to cover a part of{end}.", code=2)
+            problem = f"step {step + 1} has no picture to cover a part of."
+            if step not in pictures:
+                problem = f"there is no step {step + 1}: the last screen is {len(pictures)}."
+            raise LabError("redact", problem, code=2)
         by_tree[sha256] = (*by_tree.get(sha256, ()), *step_boxes)
     return by_tree
 

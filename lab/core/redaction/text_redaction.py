@@ -83,18 +83,18 @@ class TextRedaction:
             text = text.replace(old, new)
         if self._pattern is None:
             return text
-        folded = _fold(text)
+        folded = fold_letters(text)
         spans = [match.span() for match in self._pattern.finditer(folded)]
         self.count += len(spans)
         return _mask_spans(text, folded, spans) if spans else text
 
     def matches(self, text: str) -> bool:
         """Return True if a text contains any of the words."""
-        return self._pattern is not None and self._pattern.search(_fold(text)) is not None
+        return self._pattern is not None and self._pattern.search(fold_letters(text)) is not None
 
     def with_words(self, words: Iterable[str]) -> TextRedaction:
         """Return a redaction of these words too. It shares this one's count."""
-        more = [word for word in words if len(_fold(word).strip()) >= _LOCAL]
+        more = [word for word in words if len(fold_letters(word).strip()) >= _LOCAL]
         return _CountingRedaction(self, more) if more else self
 
     def cover(self, value: Any, field: str = "") -> Any:
@@ -248,7 +248,7 @@ def _covered_spans(whole: str, covered: str) -> tuple[str, ...] | None:
 
 def is_coverable(word: str) -> bool:
     """Return True if a word is long enough to be looked for."""
-    return len(" ".join(_fold(word).split())) > 1 and MASK not in word
+    return len(" ".join(fold_letters(word).split())) > 1 and MASK not in word
 
 
 def _normalize_word(word: str) -> str:
@@ -258,7 +258,7 @@ def _normalize_word(word: str) -> str:
     return word
 
 
-def _fold(text: str, *, wide: bool | None = None) -> str:
+def fold_letters(text: str, *, wide: bool | None = None) -> str:
     """Return a text in the form in which words are looked for.
 
     Each character folds apart from the others. A character of a text that is not ASCII folds as a `wide` one.
@@ -276,7 +276,7 @@ def _mask_spans(text: str, folded: str, spans: list[tuple[int, int]]) -> str:
             pieces += [text[end:start], MASK]
             end = stop
         return "".join((*pieces, text[end:]))
-    parts = [_fold(ch, wide=not text.isascii()) for ch in text]
+    parts = [fold_letters(ch, wide=not text.isascii()) for ch in text]
     if "".join(parts) != folded:  # marks in an unusual order: no part of the text can be told from the others
         return MASK
     origins = [at for at, part in enumerate(parts) for _ in part]
@@ -295,7 +295,7 @@ def _mask_spans(text: str, folded: str, spans: list[tuple[int, int]]) -> str:
 def _word_patterns(word: str) -> set[str]:
     spellings = {word, word.upper(), word.lower(), unicodedata.normalize("NFD", word)}
     escaped = {json.dumps(spelling)[1:-1] for spelling in spellings if not spelling.isascii()}
-    word = _fold(word).strip()
+    word = fold_letters(word).strip()
     digits = re.sub(r"\D", "", word)
     if len(digits) >= 6 and _NUMBER.fullmatch(word):
         return {r"\+?" + r"[\s().\-/]{0,2}".join(digits)}

@@ -219,7 +219,7 @@ def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
     if row.by.kind != "human":
         raise LabError(what, "is a person's to give.")
     if by == demo.annotator.id:
-        raise LabError(what, f"{by} recorded it; others proofread it.", "--as CODE says who you are.")
+        raise LabError(what, f"{by} recorded it; others proofread it.", "--person CODE says who you are.")
     review_state = proofreading_state(demo, rows)
     sheet = ProofreadingSheet(demo, rows, by)
     if row.act == "undo":

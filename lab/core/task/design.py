@@ -231,7 +231,7 @@ def _check_reviewer(what: str, new: Revision, authors: Collection[str]) -> None:
         raise LabError(
             what,
             f"was drafted by {new.by.id}; another person verifies it.",
-            "--as CODE says who sits here; R (or --reopen) takes a submitted design back into a draft.",
+            "--person CODE says who sits here; R (or --reopen) takes a submitted design back into a draft.",
         )
     objections = [key for key, words in new.marks.items() if words]
     if new.act == "verify" and objections:

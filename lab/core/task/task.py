@@ -410,7 +410,9 @@ def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:
 def load_log(path: Path) -> tuple[LogEntry, ...]:
     """Load a history in KnowU-Bench's form: a JSON list of time, location, action, label, category."""
     what = f"log file {path}"
-    entries: tuple[LogEntry, ...] = convert(read_json(read_file(path, what), what).value, tuple[LogEntry, ...], what)
+    entries: tuple[LogEntry, ...] = convert(
+        read_json(read_file(path, what), what, by_hand=True).value, tuple[LogEntry, ...], what
+    )
     return entries
 
 

@@ -20,13 +20,13 @@ class JsonLine(NamedTuple):
 def json_lines(data: bytes, what: str) -> list[JsonLine]:
     """Return each value of a file with its place. Raise `LabError` that names the invalid line."""
     if is_list(data):
-        items, notes = read_json(data, what)
+        items, notes = read_json(data, what, by_hand=True)
         return [JsonLine(f"{what}, item {i}", StorableValue(item, _notes_of(notes, i))) for i, item in enumerate(items)]
     lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
     if not lines:
         raise LabError(what, "holds no line")
     check_no_table(lines[0][1], what)
-    return [JsonLine(where := f"{what}, line {number}", read_json(line, where)) for number, line in lines]
+    return [JsonLine(where := f"{what}, line {number}", read_json(line, where, by_hand=True)) for number, line in lines]
 
 
 def is_list(data: bytes) -> bool:

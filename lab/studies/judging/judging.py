@@ -124,7 +124,7 @@ class JudgingJob:
             raise LabError(
                 "judge", f"{plain(self.judge.id)} has judged here by other prompts or terms "
                 f"({known[:12]}, now {self.config_sha[:12]}){f': {changes}' if changes else ''}.",
-                "Another prompt is another judge: give it another name with --as.",
+                "Another prompt is another judge: give it another name with --person.",
             )  # fmt: skip
         self._import.keep_config(self.judge, self._config)
 

@@ -49,5 +49,5 @@ def check_prelabels(store: Store, study: Study, units: Sequence[Unit]) -> None:
     judged_units = {act.unit for act in acts if act.act == "commit" and act.rater.kind == "model"}
     unjudged = sum(unit.id not in judged_units for unit in units if not unit.mechanical and not unit.practice)
     if unjudged:
-        hint = f"`hitlab judge {study.id} --as {study.prelabel} --model NAME` first: people are shown its answers."
+        hint = f"`hitlab judge {study.id} --person {study.prelabel} --model NAME` first: people are shown its answers."
         raise LabError(what, f"{study.prelabel} has not judged {unjudged:,} of its units yet.", hint)

@@ -125,7 +125,7 @@ def check_seen(blanks: Iterable[int], title: str) -> None:
             title,
             f"{count(blank, 'run')} {'has' if blank == 1 else 'have'} neither pictures nor words of any screen: raters "
             "would see actions alone. Nothing was frozen.",
-            "Name other --runs, or freeze it --even-so.",
+            "Name other --runs, or freeze it with --force.",
         )
 
 

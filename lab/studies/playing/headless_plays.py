@@ -103,7 +103,7 @@ def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> No
     for config in sorted({str(act.detail["config"]) for act in acts if "config" in act.detail} - {now}):
         raise LabError(
             "study play", f"{plain(one.by.id)} has played here by other prompts or terms ({config[:12]}, "
-            f"now {now[:12]}).", "Another prompt is another user: give it another name with --as.",
+            f"now {now[:12]}).", "Another prompt is another user: give it another name with --person.",
         )  # fmt: skip
 
 

@@ -74,8 +74,8 @@ FIELDS: dict[str, ProgressColumn] = {
 GIVE_WAY = ("title", "back", "flags", "cost", "pilot", "people", "differs", "until", "work", "seen", "pace")
 """Columns to omit if the width is too small, in this order."""
 STRAGGLERS = (
-    "quiet: not seen for more than three times their usual gap between two sittings, and for a day "
-    "(who had fewer than three sittings: the others' usual gap)",
+    "quiet: away for a day or more, and for over three times the usual gap between two of their sittings "
+    "(the others' usual gap if they had fewer than three sittings)",
     "behind: done less than half of what the others have (the median of at least two), once these have done a fifth",
 )
 """Definitions of the two kinds of straggler, in words."""

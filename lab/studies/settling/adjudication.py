@@ -100,7 +100,7 @@ class AdjudicationSession:
         if progress.dealt > progress.done or (self.person.id in self.study.raters and not progress.dealt):
             raise LabError(
                 title, f"{self.person.id} rates in it and is not done; others' answers would sway them.",
-                "--as CODE says who you are.",
+                "--person CODE says who you are.",
             )  # fmt: skip
 
     def queue(self, study_data: StudyData) -> Queue:

@@ -183,7 +183,7 @@ class RowImport:
         if configs.setdefault(run, config) != config:
             raise LabError(
                 where, f"{rater.id} has rated here in run {run} by another configuration ({configs[run][:12]}).",
-                "Another prompt is another rater: use another --as, or another --run.",
+                "Another prompt is another rater: use another --person, or another --run.",
             )  # fmt: skip
         return config
 

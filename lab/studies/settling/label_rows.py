@@ -119,7 +119,7 @@ def rows_of(data: bytes, where: str, line: int) -> Iterator[NumberedRow | LabErr
     try:
         if len(data) > MOST:
             raise LabError(where, f"is longer than {MOST:,} bytes")
-        value, notes = read_json(data, where)
+        value, notes = read_json(data, where, by_hand=True)
         if not isinstance(value, dict):
             raise LabError(where, "is no object with names and values")
     except LabError as error:

@@ -40,7 +40,8 @@ ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "application/json": "json"}
 BLANKS = 4096
 """Bytes read after the last line, which must be blank."""
 _HEADER = f'{{"run": {{"format": "{FORMAT}", "v": {VERSION}, "trace": "ID"}}}} comes first'
-_GUIDE = "docs/guides/run-file.md has a file to begin from."
+_GUIDE = "`hitlab settings schema run-file` describes its lines."
+_CUT = "Copy or export it again."
 MOST_LINE = 64 * 1024**2
 MOST_LINES = 4_000_000
 ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
@@ -128,8 +129,6 @@ def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | 
         raise LabError(f"{path}, line 1", f"is not the header of a run: {_HEADER}", _GUIDE)
     if not ID.fullmatch(header.trace):
         raise LabError(f"{path}, line 1", f"field run.trace: {header.trace!r} is no run's id")
-    if is_known(header.trace):
-        return KnownRun(header.trace, str(source.path))
     values_by_kind: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     steps = 0
     for number, kind, value in lines:
@@ -140,6 +139,9 @@ def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | 
             steps += 1
     if not values_by_kind["event"]:
         raise LabError(str(path), "holds no events")
+    # Only now: a copy that was cut short is not the stored run. Pictures of a stored run are not read again.
+    if is_known(header.trace):
+        return KnownRun(header.trace, str(source.path))
     blobs = Blobs(source, values_by_kind["blob"])
     blobs.check()
     return Imported(
@@ -159,9 +161,11 @@ def _read_lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
             # One byte more shows that the line is too long.
             line = file.readline(MOST_LINE + 1)
             where = f"{path}, line {number}"
+            if number == 1 and not line:
+                raise LabError(str(path), "is empty: it holds no run")
             if not line:
                 lines = f'{{"end": {{"lines": {number - 1}}}}}'
-                raise LabError(where, f"is not there: a whole file ends with {lines}", _GUIDE)
+                raise LabError(where, f"is not there: the file is cut short. A whole one ends with {lines}", _CUT)
             if len(line) > MOST_LINE:
                 raise LabError(where, f"is longer than the {MOST_LINE:,} bytes that are read")
             try:
@@ -169,7 +173,7 @@ def _read_lines(root: Path, path: Path) -> Iterator[tuple[int, str, Any]]:
             except LabError as error:
                 if line.endswith(b"\n"):
                     raise
-                raise LabError(where, "is cut short: it ends within a line", _GUIDE) from error
+                raise LabError(where, "is cut short: it ends within a line", _CUT) from error
             if kind != "end":
                 yield number, kind, value
                 continue

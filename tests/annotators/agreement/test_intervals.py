@@ -252,7 +252,11 @@ def test_where_one_run_alone_differs_only_resamples_have_an_interval() -> None:
     """Without it nothing is left to take the log of."""
     one = percent(ratings([[1, 1], [0, 0], [1, 1], [0, 0], [0, 1]] * 2, trace=[0, 1, 2, 3, 4] * 2))
     alone = estimate(one, IntervalTerms())
-    assert (alone.value, alone.low, alone.no_interval) == (0.8, None, "the largest it can be without one of the runs")
+    assert (alone.value, alone.low, alone.no_interval) == (
+        0.8,
+        None,
+        "it reaches its maximum if one of the runs is left out",
+    )
     found = estimate(one, BOOTSTRAP)
     assert found.low is not None
     assert found.low < 0.8

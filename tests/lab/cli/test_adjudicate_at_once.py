@@ -169,7 +169,7 @@ def test_who_rated_settles_nothing_of_it(call: Call, tmp_path: Path) -> None:
     ("args", "problem", "code"),
     [
         (("--majority",), "--majority needs --reason", 2),
-        (("--majority", "--by-rater", "R1", "--reason", "x"), "--majority and --by-rater do not go together", 2),
+        (("--majority", "--by-rater", "R1", "--reason", "x"), "--majority and --adopt-rater do not go together", 2),
         (("--majority", "--undo", "--reason", "x"), "--majority and --undo do not go together", 2),
         (("--undo", "--field", "state"), "--undo takes back all of a batch", 2),
         (("--all-but-one", "--undo"), "--all-but-one does not go with --undo", 2),

@@ -236,7 +236,8 @@ def test_what_does_not_go_together_is_refused(run: Runs, db: str) -> None:
     for act in (("--links",), ("--room",), ("--list",), ("--reply", "x"), ("--close", "x")):
         code, _, words = run(*act, "--close-after", "2h")
         assert (code, f"{act[0]} and --close-after do not go together" in words) == (2, True)
-    assert run("--as", "a b")[0] == 1
+    with pytest.raises(SystemExit, match="2"):
+        run("--as", "a b")
     assert run("--keep-alive", "0")[0] == 2
     assert run("--headless", "--judge-rule", "(")[0] == 2
     assert "no terminal" in run("--port", "0")[2]
@@ -270,7 +271,7 @@ def test_an_open_conversation_names_the_command_that_answers_it_and_is_not_resum
         turn = Intake(store, [Actor("human", "P07")], judge_rules()).receive(request("Where to?")).turn
     assert main(["show", turn.run, "--db", db]) == 0
     shown = capfd.readouterr().out
-    assert ("hitlab serve user --room --as P07 goes on" in shown, "--resume" in shown) == (True, False)
+    assert ("hitlab serve user --room --person P07 goes on" in shown, "--resume" in shown) == (True, False)
     assert main(["live", "--resume", turn.run, "--headless", "--db", db]) == 1
     told = capfd.readouterr().err
     assert "is a conversation at the endpoint; it cannot be resumed" in told

@@ -99,8 +99,8 @@ def test_what_participants_replied_in_a_study_is_put_into_another_run(hitlab: Hi
 
 
 REFUSED: list[tuple[tuple[str, ...], int, str]] = [
-    (("--each-ask",), 2, "--each-ask needs --replies FILE or --from STUDY"),
-    (("--replies", "r.yaml"), 2, "--replies and --from go with --each-ask"),
+    (("--each-ask",), 2, "--each-ask needs --replies FILE or --study STUDY"),
+    (("--replies", "r.yaml"), 2, "--replies and --study go with --each-ask"),
     (("--each-ask", "--replies", "r.yaml", "--say", "no"), 2, "--say does not go with --each-ask"),
     (("--each-ask", "--replies", "nowhere.yaml"), 1, "replies file nowhere.yaml: is not there"),
     (("--each-ask", "--replies", "empty.yaml"), 1, "empty.yaml: field [0]: needs `say`, `decision` or both"),

@@ -31,7 +31,9 @@ def test_what_is_drafted_is_signed_by_somebody(hitlab: Hitlab, monkeypatch: pyte
     monkeypatch.delenv("HITLAB_PERSON")
     refused = hitlab("author", "poster_kit", "--begin", "task")
     assert (refused.code, refused.out) == (2, "")
-    assert "author: is signed with a study code, and none was given. --as CODE says who you are." in refused.err
+    assert (
+        "tasks design: is signed with a study code, and none was given. --person CODE says who you are." in refused.err
+    )
     assert shown(hitlab("author", "--list", "--json"), "author-list") == []
 
 
@@ -137,10 +139,10 @@ def test_an_imported_run_whose_benchmark_ships_none_gets_its_design(hitlab: Hitl
         (["author", "poster_kit", "--even-draft"], 2, "goes with --out"),
         (["author", "poster_kit", "--begin", "run"], 1, "has no run in this file"),
         (["author", "poster_kit", "--draft", "none.yaml"], 1, "none.yaml: is not there"),
-        (["author", "poster_kit"], 1, "there is no terminal here"),
+        (["author", "poster_kit"], 2, "there is no terminal here"),
         (["author", "poster_kit", "--json"], 2, "--json goes with"),
         (["author", "poster_kit", "--submit", "--verify"], 2, ""),
-        (["author", "poster_kit", "--submit", "--as", "Jane Doe"], 1, "no study code"),
+        (["author", "poster_kit", "--submit", "--as", "Jane Doe"], 2, "no study code"),
         (["author", "poster_kit", "--submit"], 1, "is not there yet"),
     ],
 )

@@ -122,8 +122,11 @@ def test_every_schema_is_a_schema(hitlab: Hitlab) -> None:
     for part in parts:
         jsonschema.Draft202012Validator.check_schema(json.loads(part))
     refused = hitlab("schema", "nothing")
-    assert refused.code == 2
+    assert refused.code == 1
     assert "nothing" in refused.err
+    assert hitlab("schema", "redact").err.count("did you mean runs-redact?") == 1
+    for words, name in (("runs list", "runs"), ("runs-redact-show", "privacy-show"), ("file withdraw", "withdraw")):
+        assert hitlab("schema", words).json == hitlab("schema", name).json | {"title": words.replace(" ", "-")}
 
 
 @needs_runs
@@ -173,7 +176,7 @@ REFUSED: list[tuple[list[str], int, str]] = [
     (["live", "usual_lunch", "--headless", "--user", "human"], 2, "--user script"),
     (["live", "usual_lunch", "--headless", "--agent", "oracle"], 2, "oracle"),
     (["live", "usual_lunch", "--headless", "--gate", "ask"], 2, "--gate pass"),
-    (["live", "usual_lunch"], 1, "terminal"),
+    (["live", "usual_lunch"], 2, "terminal"),
     (["live", "--resume", "0000", "--headless"], 1, "is not there"),
     (["show", "0000", "--db", "not_there.db"], 1, "not_there.db"),
     (["traces", "--db", "text.db"], 1, "text.db"),

@@ -107,6 +107,13 @@ LINES = [
     ("hitlab report trial --with trip", ["tripod"]),
     ("hitlab study replace trial ", ["Ann", "Bea"]),
     ("hitlab labels list tripod --rater ", ["Cy", "Dee"]),
+    ("hitlab file withdraw ", ["Ann", "Bea", "Cy", "Dee"]),
+    ("hitlab study rate trial --person ", ["Ann", "Bea"]),
+    ("hitlab runs redact --person A", ["Ann"]),
+    ("hitlab labels add tripod --person ", ["Cy", "Dee"]),
+    ("hitlab study kit export trial --rater B", ["Bea"]),
+    ("hitlab settings schema runs-redact", ["runs-redact", "runs-redact-list", "runs-redact-show"]),
+    ("hitlab study lock trial --e", []),
     ("hitlab runs show zz", []),
 ]
 """What was typed, and the words that it may go on with."""

@@ -63,8 +63,7 @@ def test_the_table_has_every_earlier_command() -> None:
 def test_an_earlier_command_takes_all_that_it_took(old: str) -> None:
     earlier, now = parser_of(old.split()), parser_of(NOW[old].split())
     assert earlier.prog == now.prog == f"hitlab {NOW[old]}"
-    options = {option for action in earlier._actions for option in action.option_strings}
-    assert options >= {*EARLIER[old]}
+    assert earlier._option_string_actions.keys() >= {*EARLIER[old]}
     assert earlier.takes is now.takes
 
 
@@ -163,9 +162,41 @@ def test_a_file_may_be_named_before_the_verb(capsys: pytest.CaptureFixture[str],
         assert "agent asks" in capsys.readouterr().out
 
 
-def test_a_mistyped_verb_is_pointed_out(capsys: pytest.CaptureFixture[str], file: str) -> None:
-    assert main(["runs", "shwo", "--db", file]) == 0
-    assert "`hitlab runs list shwo`; `hitlab runs show` is another command." in capsys.readouterr().err
+@pytest.mark.parametrize(("line", "meant"), [("runs shwo", "show"), ("labels lst", "list"), ("tasks chekc", "check"),
+                                             ("runs delete 019a", "archive"), ("serve usr", "user")])  # fmt: skip
+def test_a_mistyped_verb_is_refused_with_the_right_one(
+    capsys: pytest.CaptureFixture[str], file: str, line: str, meant: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*line.split(), "--db", file])
+    noun, word, *_ = line.split()
+    default = next(one.default for one in NOUNS if one.name == noun)
+    error = capsys.readouterr().err
+    assert f"there is no {word!r}; did you mean {meant}?" in error
+    assert f"`hitlab {noun} {default} {word}`" in error
+
+
+def test_a_word_that_no_run_has_is_pointed_out(capsys: pytest.CaptureFixture[str], file: str) -> None:
+    assert main(["runs", "zzzzzz", "--db", file]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("0 of ")
+    assert "`hitlab runs --help` lists the verbs of runs" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("study list", "did you mean status?"), ("study create", "did you mean new?"),
+     ("study success", "The name of a study follows a verb: `hitlab study status success`."),
+     ("runs help", "`hitlab runs --help` lists what is.")],
+)  # fmt: skip
+def test_a_verb_that_a_noun_lacks_leads_to_the_right_one(
+    capsys: pytest.CaptureFixture[str], line: str, says: str
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(line.split())
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("--help") == 1, "the help is named once"
 
 
 def test_a_positional_of_today_stands_beside_an_option_of_earlier_versions(

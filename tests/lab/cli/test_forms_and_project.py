@@ -144,6 +144,85 @@ def test_a_formula_in_a_cell_stays_text(capsys: pytest.CaptureFixture[str]) -> N
     assert "a \\| b" in printed(capsys, "tasks check sum.yaml --format md")
 
 
+TABLES = [
+    "runs list", "runs list score<0", "runs list --group agent", "traces", "runs tag", "runs review --list",
+    "runs redact --list", "runs compare RUN OTHER", "runs family RUN", "runs metrics", "tasks list usual_lunch",
+    "tasks list", "tasks design --list", "tasks personas", "study status", "study status trial", "study raters trial",
+    "study protocols", "study links trial", "labels list trial", "labels adjudicate trial --list", "agreement trial",
+    "serve user --list", "settings show", "settings keys", "run usual_lunch",
+]  # fmt: skip
+
+
+def with_runs(line: str) -> str:
+    ids = sorted(run.id for run in map(started, RUNS))
+    return line.replace("RUN", ids[0]).replace("OTHER", ids[1])
+
+
+@pytest.mark.parametrize("line", TABLES)
+def test_csv_is_one_table_whose_columns_have_names(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    table = printed(capsys, f"{with_runs(line)} --format csv --db lab.db")
+    head, *rows = csv.reader(io.StringIO(table))
+    assert all(head)
+    assert len({*head}) == len(head)
+    assert {len(row) for row in rows} <= {len(head)}, "one table: no blank line, and no second header"
+    assert "'=" not in table
+
+
+def test_a_list_without_rows_has_its_header_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    for number, line in enumerate(("runs list score<0", "runs review --list", "tasks design --list", "study status")):
+        db = "empty.db" if line == "study status" else "lab.db"
+        Store.open(Path("empty.db")).close()
+        for form in ("csv", "md"):
+            assert printed(capsys, f"{line} --format {form} --output {number}.{form} --db {db}") == ""
+            assert len(Path(f"{number}.{form}").read_text().splitlines()) == (1 if form == "csv" else 2), line
+
+
+NO_TABLE = [
+    "study protocols tdg", "study protocols tdg --yaml", "runs redact RUN --show", "runs redact RUN --text way_home",
+    "runs review RUN --show", "tasks design usual_lunch --begin task", "serve user", "runs tag RUN +new",
+    "labels adjudicate trial --majority --reason x --person D1", "agreement trial --open", "labels list trial --past",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NO_TABLE)
+def test_a_line_without_a_table_refuses_csv_before_anything(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    before = Path("lab.db").read_bytes()
+    try:
+        code = main([*with_runs(line).split(), "--format", "csv", "--db", "lab.db"])
+    except SystemExit as left:
+        code = int(left.code or 0)
+    printed = capsys.readouterr()
+    assert (code, printed.out) == (2, "")
+    assert printed.err
+    assert Path("lab.db").read_bytes() == before
+
+
+def test_the_csv_of_runs_is_their_json(capsys: pytest.CaptureFixture[str]) -> None:
+    first, other = with_runs("RUN OTHER").split()
+    printed(capsys, f"runs rename-agent {first} --new-name mine --version 2 --model qwen --db lab.db")
+    printed(capsys, f"runs tag {other} +new --db lab.db")
+    runs = json.loads(printed(capsys, "runs list --json --db lab.db"))["runs"]
+    rows = [*csv.DictReader(io.StringIO(printed(capsys, "runs list --format csv --db lab.db")))]
+    assert [{**row, "tags": json.loads(row["tags"])} for row in rows] == [
+        {
+            name: "" if value is None else json.dumps(value) if isinstance(value, bool) else value
+            if isinstance(value, list) else str(value)
+            for name, value in run.items()
+        }
+        for run in runs
+    ]  # fmt: skip
+    assert {(row["agent_name"], row["agent_version"], row["agent_model"]) for row in rows if row["id"] == first} == {
+        ("mine", "2", "qwen")
+    }
+
+
+def test_markdown_of_several_papers_says_whose_number_each_is(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "runs metrics --format md --db lab.db").splitlines()
+    assert lines[0].startswith("| paper | metric |")
+    assert len({line.split(" | ")[0] for line in lines[2:]}) > 1
+    assert "" not in lines, "one table"
+
+
 # -- hitlab.toml ----------------------------------------------------------------------------------------------------
 
 
@@ -195,7 +274,7 @@ def test_the_model_of_a_judge_comes_from_the_project(capsys: pytest.CaptureFixtu
         ('pace = "2"', "field pace: unknown; it may have db, study, model, seat"),
         ('studdy = "x"', "did you mean study?"),
         ('seat = "boss"', "field seat"),
-        ("db = 5", "field db"),
+        ("db = 5", 'field db: must be text, not a whole number; write it in quotes, as in db = "5"'),
     ],
 )
 def test_a_wrong_project_file_is_named(capsys: pytest.CaptureFixture[str], folder: Path, text: str, said: str) -> None:
@@ -207,14 +286,22 @@ def test_a_wrong_project_file_is_named(capsys: pytest.CaptureFixture[str], folde
 
 
 def test_a_study_must_be_named_somewhere(capsys: pytest.CaptureFixture[str]) -> None:
-    for line in ("study lock", "labels list", "study rate", "report", "study watch trial --once --db lab.db"):
+    for line in (
+        "study lock",
+        "labels list",
+        "labels add",
+        "agreement",
+        "study rate",
+        "report",
+        "study watch trial --once --db lab.db",
+    ):
         try:
             code = main(line.split())
         except SystemExit as left:
             code = int(left.code or 0)
         if "watch" not in line:
             assert (line, code) == (line, 2)
-            assert "the following arguments are required: STUDY" in capsys.readouterr().err
+            assert "names no study, and neither does the setting study" in capsys.readouterr().err
 
 
 def test_anybody_s_file_in_a_folder_for_all_does_not_count(
@@ -228,3 +315,26 @@ def test_anybody_s_file_in_a_folder_for_all_does_not_count(
     assert settings_of(capsys)["db"][1] == "default"
     folder.chmod(0o755)
     assert settings_of(capsys)["db"][1] == "project"
+
+
+def test_the_commands_that_look_work_with_broken_settings(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    (folder / "hitlab.toml").write_text('studdy = "x"\n')
+    assert main(["settings", "show"]) == 3
+    shown = capsys.readouterr()
+    assert "pace" in shown.out
+    assert "did you mean study?" in shown.err
+    assert main(["settings", "doctor"]) == 3
+    assert "did you mean study?" in capsys.readouterr().out
+    (folder / "hitlab.toml").write_bytes(b'\xef\xbb\xbfdb = "lab.db"\n')
+    assert main(["runs", "list"]) == 0
+
+
+def test_answers_for_the_study_of_the_project_need_no_name(
+    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "hitlab.toml").write_text('db = "lab.db"\nstudy = "trial"\n')
+    row = {"unit": with_runs("RUN"), "field": "outcome", "value": "success"}
+    Path("rows.jsonl").write_text(json.dumps(row))
+    assert main(["labels", "add", "rows.jsonl", "--person", "Ann"]) == 0
+    assert main(["labels", "add", "trial", "rows.jsonl", "--person", "Ann"]) == 0
+    assert "1 there already" in capsys.readouterr().err

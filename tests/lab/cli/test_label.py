@@ -516,7 +516,7 @@ def test_a_model_is_dealt_nothing_and_its_answers_carry_its_configuration(
     [
         (("--as", "m1", "--kind", "model"), 2, "needs --config"),
         (("--as", "R1", "--kind", "script", "--config", "x"), 2, "--config is a model's"),
-        (("--config", "x"), 2, "--as says which"),
+        (("--config", "x"), 2, "--person says which"),
         (("--as", "R1", "--config", "x"), 1, "R1 is one of the study's people"),
         (("--as", "R2", "--kind", "script"), 1, "R2 is one of the study's people"),
         (("--as", "m1", "--config", " "), 2, "argument --config: ' ' says nothing"),

@@ -241,7 +241,7 @@ def test_a_further_study_is_read_beside_and_named(hitlab: Hitlab, store: Store) 
     assert beside.startswith("other v1 (answers ")
     for names in (["small"], ["other", "other"]):
         told = hitlab("report", "small", *(word for name in names for word in ("--with", name)))
-        assert (told.code, told.err) == (2, "hitlab: report: --with names further studies, each once.\n")
+        assert (told.code, told.err) == (2, "hitlab: report: --extra-study names further studies, each once.\n")
 
 
 def test_what_is_not_there_is_a_sentence(hitlab: Hitlab, store: Store) -> None:

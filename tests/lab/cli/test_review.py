@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from lab.core.run.trace import Ended
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration, tree_of
 from tests.lab.fitting import fits
+from tests.warm import Warm
 
 Run = Callable[..., tuple[int, Any]]
 
@@ -168,7 +172,7 @@ def test_what_only_reads_goes_with_nothing_that_changes(run: Run, tmp_path: Path
         (["--text", "Zyzzyva", "--box", "1", "1,2,30,40"], 1, "nothing was done"),
         (["--box", "1", "5000,5000,5001,5001"], 2, "5000,5000,5001,5001 lies outside its picture of 360x800 pixels"),
         (["--box", "1", "1,2,30,40", "--box", "2", "360,0,361,9"], 2, "nothing was done"),
-        (["--box", "99", "1,2,30,40"], 2, "step 99 has no picture to cover a part of: the last screen is 5"),
+        (["--box", "99", "1,2,30,40"], 2, "there is no step 99: the last screen is 5"),
     ],
 )
 @pytest.mark.parametrize("show", [True, False])
@@ -179,6 +183,30 @@ def test_what_covers_nothing_leaves_the_run_as_it_is(
     found, refused = run("privacy", DEMO, *args, *["--show"] * show)
     assert (found, said in refused["message"]) == (code, True), refused
     assert (tmp_path / "lab.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(("typed", "done"), [(b"yes\n", True), (b"y\n", False), (b"\n", False), (b"", True)])
+def test_at_a_terminal_a_redaction_is_shown_and_asked_for_once(
+    run: Run, tmp_path: Path, typed: bytes, done: bool
+) -> None:
+    assert run("privacy", DEMO, "--show")[0] == 0
+    terminal, side = pty.openpty()
+    program = Warm(
+        ["privacy", DEMO, "--text", NAME, "--db", str(tmp_path / "lab.db"), *["--yes"] * (not typed)],
+        env={**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HITLAB_PERSON": "D1"},
+        stdin=side, stdout=side, stderr=side,
+    )  # fmt: skip
+    os.close(side)
+    os.write(terminal, typed)
+    seen = b""
+    with suppress(OSError):  # how Linux says that the other side has closed
+        while data := os.read(terminal, 65536):
+            seen += data
+    os.close(terminal)
+    assert program.wait(180) == (0 if done else 1), seen
+    assert (seen.count(b"Type yes to go on"), b"would be destroyed" in seen) == (bool(typed), bool(typed))
+    with Store.open(tmp_path / "lab.db", readonly=True) as store:
+        assert store.runs.has_run(DEMO) != done
 
 
 def test_the_id_of_a_redacted_run_names_the_one_in_its_place(run: Run, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from lab.studies.settling.adjudication import AdjudicationSession
 from lab.studies.settling.batch_settlement import BatchScope, batch_of, settle_batch
 from screens.app import LabApp
 from screens.dialogs import AskScreen
+from screens.widgets.footer import Footer
 from store.store import Store
 from tests.blind import found
 from tests.crossed import crossed, spread
@@ -51,6 +52,25 @@ def standing(store: Store, plan: Study) -> list[SignedSettlement]:
 
 async def queued(pilot: Any, app: LabApp, until: Until, count: int = 6) -> None:
     await until(pilot, lambda: listed(app, count) and room(app).disputes.has_focus)
+
+
+async def test_the_footer_of_the_queue_has_its_verbs(store: Store, shared_apps: SharedApps, until: Until) -> None:
+    plan = studied(store)
+    app = settling(store, plan, shared_apps=shared_apps)
+
+    def footer() -> list[str]:
+        return [verb.binding.description for verb in app.screen.query_one(Footer).verbs]
+
+    async with shared_apps.at((80, 24)) as pilot:
+        await queued(pilot, app, until)
+        await until(pilot, lambda: {"Settle all", "One question"} <= {*footer()})
+        assert "Undo" not in footer(), "nothing is settled yet"
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Settle" in footer() and "Settle all" not in footer())
+        await press(pilot, "escape")
+        await queued(pilot, app, until)
+        await press(pilot, "a")
+        await until(pilot, lambda: "At once" in painted(app) or "at once" in painted(app))
 
 
 async def test_a_digit_writes_a_reason_and_typing_stays_free(

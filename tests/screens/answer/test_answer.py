@@ -25,6 +25,7 @@ from lab.runs.conversation_run import close_conversation, give_reply
 from lab.runs.running_servers import RunningServer, server_notes
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
+from screens.dialogs import QuitScreen
 from screens.navigation import Opening
 from screens.play.lobby import LobbyScreen
 from simulators.users.endpoint.chat_request import AnswerForm, ChatMessage, ChatRequest, Tool
@@ -763,3 +764,23 @@ async def test_home_answers_a_conversation_and_resumes_none(store: Store, client
         await until(pilot, lambda: "A: answer what waits" in painted(app))
         await pilot.press("A")
         await until(pilot, lambda: "The agent asks" in painted(app))
+
+
+@pytest.mark.parametrize("waits", [0, 1, 2])
+async def test_quitting_says_how_many_clients_wait_and_asks_once(
+    store: Store, client: Client, until: Until, waits: int
+) -> None:
+    for number in range(waits):
+        client.ask(f"Where to, {number}?")
+    app = opened(store, seat="developer")
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(app.screen, AnswerScreen))
+        await pilot.press("ctrl+q")
+        if waits:
+            words = "1 client waits" if waits == 1 else "2 clients wait"
+            await until(pilot, lambda: isinstance(app.screen, QuitScreen) and words in painted(app))
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(app.screen, AnswerScreen))
+            assert app.is_running
+            await pilot.press("ctrl+q", "enter")
+        await until(pilot, lambda: not app.is_running)
