@@ -122,7 +122,6 @@ def add_runs_redact(parser: Parser) -> None:
         """\
   hitlab runs redact --list            demonstrations that nobody has cleared
   hitlab runs redact 019a --show       what looks private in one
-  hitlab runs redact 019a --text "Noor Haddad" --show     a preview
   hitlab runs redact 019a --text "Noor Haddad" --box 3 0,90,1080,210
   hitlab runs redact 019a --clear --person D1
 """
