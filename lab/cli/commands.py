@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help`
     from collections.abc import Iterator
@@ -253,6 +255,7 @@ def all_commands(words: tuple[Entry | Noun, ...] = COMMANDS, path: tuple[str, ..
             yield " ".join((*path, word.name)), word
 
 
+@cache
 def earlier_names() -> dict[str, str]:
     """Return the words to type now, by the words of earlier versions."""
     return {old: words for words, entry in all_commands() for old in entry.was}

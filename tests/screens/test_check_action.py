@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,16 +13,21 @@ from textual.widget import Widget
 
 SCREENS = Path(__file__).parents[2] / "screens"
 PATHS = sorted(path for path in SCREENS.rglob("*.py") if "def check_action" in path.read_text(encoding="utf-8"))
-ACTIONS = {name for kind in (App, Widget) for name in dir(kind) if name.startswith("action_")} | {
-    name
-    for path in SCREENS.rglob("*.py")
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    for name in [
-        node.name if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        else node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
+
+
+@cache
+def actions() -> set[str]:
+    """Return the names of all actions, Textual's among them."""
+    nodes = [
+        node
+        for path in SCREENS.rglob("*.py")
+        if "action_" in (text := path.read_text(encoding="utf-8"))
+        for node in ast.walk(ast.parse(text))
     ]
-    if name.startswith("action_")
-}  # fmt: skip
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    assigned = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    inherited = {name for kind in (App, Widget) for name in dir(kind)}
+    return {name for name in defined | assigned | inherited if name.startswith("action_")}
 
 
 def compared(check: ast.AST) -> Iterator[ast.expr]:
@@ -41,4 +47,4 @@ def test_what_a_check_tells_apart_are_actions(path: Path) -> None:
     values = [part for check in checks for value in compared(check) for part in ast.walk(value)]
     values += [part for value in values if isinstance(value, ast.Name) for part in ast.walk(sets[value.id])]
     names = {one.value for one in values if isinstance(one, ast.Constant) and isinstance(one.value, str)}
-    assert [name for name in sorted(names) if f"action_{name}" not in ACTIONS] == []
+    assert [name for name in sorted(names) if f"action_{name}" not in actions()] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Awaitable, Callable
 from weakref import ref
 
 from textual.app import App, ComposeResult
@@ -17,7 +18,7 @@ class _Words(Screen[None]):
         yield Static("Lunch")
 
 
-async def test_lines_that_a_closed_screen_painted_are_freed() -> None:
+async def test_lines_that_a_closed_screen_painted_are_freed(until: Callable[..., Awaitable[None]]) -> None:
     free_closed_screens()
     app = App[None]()
     async with app.run_test() as pilot:
@@ -25,6 +26,9 @@ async def test_lines_that_a_closed_screen_painted_are_freed() -> None:
         await pilot.pause()
         painted = ref(app.screen.query_one(Static)._styles_cache)
         await app.pop_screen()
-        await pilot.pause()
-        gc.collect()
-        assert painted() is None
+
+        def is_freed() -> bool:
+            gc.collect()
+            return painted() is None
+
+        await until(pilot, is_freed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -48,6 +49,7 @@ _INPUTS: dict[str, Any] = {
 """Types of files, lines and events, by schema name."""
 
 
+@cache
 def schemas() -> dict[str, Any]:
     """Return the type of every input and output, by name. Each command's parser names what it prints."""
     types, parser = dict(_INPUTS), build_parser()
