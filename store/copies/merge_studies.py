@@ -16,7 +16,7 @@ from lab.core.codec import convert, decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.study.adjudication import Settlement
 from lab.core.study.label import Act, Label
-from lab.core.study.label_rules import check_value
+from lab.core.study.label_rules import check_answer, check_value
 from lab.core.study.rating_sheet import fields_by_target, target_of
 from lab.core.study.study import VERSION, Assignment, Study, Unit
 from store.erasing.tombstones import check_not_withdrawn
@@ -219,7 +219,7 @@ def _label_check(into: Merge, study: Study) -> Callable[[Label, str], bool]:
         if label.rater.kind == "human" and not dealt(label.rater.id, label.unit, label.run):
             raise LabError(what, f"unit {label.unit}, rating {label.run}, is not dealt to {label.rater.id}.")
         if not label.cleared:
-            check_value(what, field, target_of(unit, label.target), label)
+            check_answer(what, field, target_of(unit, label.target), label)
         return True
 
     return check
@@ -263,9 +263,8 @@ def _check_settlement(into: Merge, study: Study, act: Act, what: str) -> None:
     if settlement.minutes is not None and not 0 <= settlement.minutes < float("inf"):
         raise LabError(what, f"field minutes: {settlement.minutes:g} is no length of time")
     if not settlement.withdrawn:
-        label = Label("", *key_of(study), unit.id, settlement.target, settlement.field, act.rater, settlement.value,
-                      reason_missing=settlement.reason_missing)  # fmt: skip
-        check_value(what, field, target_of(unit, settlement.target), label)
+        target, missing = target_of(unit, settlement.target), settlement.reason_missing
+        check_value(what, field, target, settlement.value, missing, by=act.rater.kind)
 
 
 # -- clashes ---------------------------------------------------------------------------------------------------

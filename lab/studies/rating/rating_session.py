@@ -11,9 +11,9 @@ from lab.core.errors import LabError
 from lab.core.study.label import Act, ActKind, Label, Missing
 from lab.core.study.label_rules import check_open
 from lab.core.study.rating_sheet import DETAIL_FIELDS, FieldReference, Sheet, answer_to, undo_of
+from lab.core.study.signing import sign_act, sign_label
 from lab.core.study.study import Assignment, Study, Unit
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 
 if TYPE_CHECKING:
     from lab.studies.rating.practice_sheet import PracticeSheet
@@ -348,25 +348,13 @@ class RatingSession:
 
     def _acting(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> Act:
         run = self._run if unit else 1
-        return Act(uuid7(), self.study.id, self.study.version, self.person, kind, now(), unit, run, detail or {})
+        return sign_act(self.study, self.person, kind, unit, run, detail=detail)
 
     def _signed(self, spot: FieldReference, **answer_fields: Any) -> Label:
         """Return a label by this rater about the open unit, now."""
-        study, unit = self.study, self._open()[0]
-        return Label(
-            uuid7(),
-            study.id,
-            study.version,
-            unit.id,
-            spot.target,
-            spot.field,
-            self.person,
-            run=self._run,
-            at=now(),
-            guide_sha=study.protocol.guide_sha(self.locale),
-            protocol_sha=study.protocol.sha,
-            source=self.source,
-            **answer_fields,
+        unit, _ = self._open()
+        return sign_label(
+            self.study, unit, self.person, spot, source=self.source, locale=self.locale, run=self._run, **answer_fields
         )
 
 
