@@ -15,7 +15,6 @@ from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, 
 from lab.cli.output import print_json, print_line, print_result, print_table, warn
 from lab.cli.serve.end_signals import end_signals
 from lab.core.errors import LabError
-from lab.core.run.step import Point
 from lab.devices.device_list import ListedDevice, found
 
 if TYPE_CHECKING:
@@ -24,29 +23,13 @@ if TYPE_CHECKING:
     from simulators.phone.served.served import PhoneServer
 
 
-class DeviceLine(msgspec.Struct, frozen=True):
-    """One phone in a list: `devices`. `state` is adb's word. `do` is what to do about it, empty if it is ready.
-
-    `screen` is the state of its screen: on, asleep, locked, folded, with "turned" if it is. Empty if unknown.
-    """
-
-    serial: str
-    state: str
-    model: str
-    android: str
-    sdk: str
-    size: Point | None
-    do: str
-    screen: str = ""
-
-
 _NO_PHONE = """\
 adb has no phone on the line.
 Plug one in with USB debugging on, or run `adb connect HOST:PORT`. The embedded phone needs none."""
 
 
 def add_devices(parser: Parser) -> None:
-    parser.runs(devices, TableArguments, prints={"devices": list[DeviceLine]})
+    parser.runs(devices, TableArguments, prints={"devices": list[ListedDevice]})
     parser.examples(
         """\
   hitlab devices
@@ -59,8 +42,7 @@ def add_devices(parser: Parser) -> None:
 def devices(args: Arguments) -> int:
     """List the phones. Exit code 3 if one cannot be used as it is."""
     phones = found(start=True)
-    lines = [DeviceLine(**phone._asdict()) for phone in phones]
-    print_result(lines, lambda _: _print_devices(phones), json=args.json, nothing=_NO_PHONE)
+    print_result(phones, _print_devices, json=args.json, nothing=_NO_PHONE)
     return 0 if all(phone.ready for phone in phones) else 3
 
 

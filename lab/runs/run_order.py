@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
 from lab.core.text.suggestion import unknown_name
@@ -48,20 +50,16 @@ class Order(NamedTuple):
         return self.by in SORTED and SORTED[self.by].costly
 
 
-class RunGroup(NamedTuple):
-    """Runs with one value in common. `mean` is over the `n` runs with a score, None without any."""
+class RunGroup(msgspec.Struct, frozen=True, rename={"mean": "mean_score", "steps": "mean_steps"}):
+    """Runs with a common value: the mean score of the `n` that have one, null if none has."""
 
     name: str
     runs: int
-    n: int
     mean: float | None
+    n: int
+    missing: int
     steps: float
-    statuses: tuple[tuple[str, int], ...]
-
-    @property
-    def missing(self) -> int:
-        """Number of runs without a score."""
-        return self.runs - self.n
+    statuses: dict[str, int]
 
 
 class RunTableLine(NamedTuple):
@@ -111,10 +109,11 @@ def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
     return RunGroup(
         name,
         len(entries),
-        len(scores),
         sum(scores) / len(scores) if scores else None,
-        sum(entry.run.steps for entry in entries) / len(entries),
-        tuple(Counter(entry.run.status for entry in entries).most_common()),
+        len(scores),
+        len(entries) - len(scores),
+        round(sum(entry.run.steps for entry in entries) / len(entries), 3),
+        dict(Counter(entry.run.status for entry in entries).most_common()),
     )
 
 

@@ -114,7 +114,7 @@ def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
         "n": f"{group.n:,}",
         "missing": f"{group.missing:,}" if group.missing else "-",
         "steps": f"{group.steps:.1f}",
-        "statuses": ", ".join(f"{count:,} {status_words(status)}" for status, count in group.statuses),
+        "statuses": ", ".join(f"{count:,} {status_words(status)}" for status, count in group.statuses.items()),
     }
     return _row(width, columns, one_line(group.name) or "(empty)", values)
 

@@ -90,7 +90,7 @@ def test_the_share_right_is_over_places_of_all_units() -> None:
     assert share_right([sheet(GOLD, {("open", "state"): "completed", ("", "rating"): 0})]) == 0.5
     assert share_right([sheet(unit(), {("open", "state"): "completed"})]) is None
     line = pilot_line("R1", [sheet(GOLD, {("open", "state"): "completed"}), sheet(GOLD, {}, done=False)])
-    assert (line.done, line.dealt, line.places, line.right, line.share) == (1, 2, 2, 1, 0.5)
+    assert (line.handed_in, line.dealt, line.places, line.right, line.share) == (1, 2, 2, 1, 0.5)
     assert pilot_line("R1", [sheet(GOLD, {}, done=False)]).share is None
 
 

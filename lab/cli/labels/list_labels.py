@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from annotators.calibration import confusion, pairwise, pilot_line
+from annotators.calibration import Pairwise, PilotLine, confusion, pairwise, pilot_line
 from annotators.derived import step_of
 from annotators.introductions import IntroductionLine, introduction_lines
 from lab.cli.arguments import Parser, StudyArguments, TableArguments, flag, option, typed_words
@@ -118,18 +118,6 @@ class LabelList(msgspec.Struct, frozen=True):
     acts: tuple[ActLine, ...] | None = None
 
 
-class PilotRater(msgspec.Struct, frozen=True):
-    """One rater's pilot: `right` of `places` with gold, as `share`. Null if nothing is handed in."""
-
-    rater: str
-    handed_in: int
-    dealt: int
-    places: int
-    right: int
-    share: float | None
-    held: bool
-
-
 class ConfusionCell(msgspec.Struct, frozen=True):
     """Number of times that raters answered `said` while `gold` is right, over all handed-in sheets."""
 
@@ -137,17 +125,6 @@ class ConfusionCell(msgspec.Struct, frozen=True):
     gold: str
     said: str
     n: int
-
-
-class PairLine(msgspec.Struct, frozen=True):
-    """Percent of equal answers of two raters over pilot units that both handed in, null if there are none."""
-
-    field: str
-    one: str
-    other: str
-    places: int
-    same: int
-    percent: float | None
 
 
 class PilotTold(msgspec.Struct, frozen=True):
@@ -161,9 +138,9 @@ class PilotTold(msgspec.Struct, frozen=True):
     bar: float | None
     guide_sha: str
     only: str
-    raters: tuple[PilotRater, ...]
+    raters: tuple[PilotLine, ...]
     confusion: tuple[ConfusionCell, ...]
-    pairs: tuple[PairLine, ...]
+    pairs: tuple[Pairwise, ...]
     introductions: tuple[IntroductionLine, ...] = ()
 
 
@@ -322,26 +299,25 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     from lab.studies.progress.study_progress import pilot_sheets
 
     sheets = pilot_sheets(store, study, rater)
-    lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
-    rows = [
-        PilotRater(
-            row.rater, row.done, row.dealt, row.places, row.right, row.share, store.studies.is_held(study, row.rater)
-        )
-        for row in lines
-    ]
+    rows = [pilot_line(name, theirs, held=store.studies.is_held(study, name)) for name, theirs in sheets.items()]
     wrong = confusion(sheet for theirs in sheets.values() for sheet in theirs)
     cells = [
         ConfusionCell(field, gold, answer, n)
         for field, counts in wrong.items()
         for (gold, answer), n in sorted(counts.items())
     ]
-    pairs = [
-        PairLine(pair.field, pair.one, pair.other, pair.places, pair.same, pair.percent) for pair in pairwise(sheets)
-    ]
     guide = study.protocol.guide_sha(study.locale)
     introductions = introduction_lines(store.labels.acts_of(study, INTRODUCTION_ACTS), rater)
     return PilotTold(
-        study.id, study.version, study.bar, guide, only, tuple(rows), tuple(cells), tuple(pairs), tuple(introductions)
+        study.id,
+        study.version,
+        study.bar,
+        guide,
+        only,
+        tuple(rows),
+        tuple(cells),
+        tuple(pairwise(sheets)),
+        tuple(introductions),
     )
 
 

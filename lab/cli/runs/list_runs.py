@@ -34,18 +34,6 @@ from lab.studies.seats import sees_outcomes
 from store.store import Store
 
 
-class GroupLine(msgspec.Struct, frozen=True):
-    """Runs with a common value: the mean score of the `n` that have one, null if none has."""
-
-    name: str
-    runs: int
-    mean_score: float | None
-    n: int
-    missing: int
-    mean_steps: float
-    statuses: dict[str, int]
-
-
 class RunTable(msgspec.Struct, frozen=True):
     """Result of `runs`: the number of all runs, of the fitting ones, and those (with --group their groups).
 
@@ -55,7 +43,7 @@ class RunTable(msgspec.Struct, frozen=True):
     total: int
     fit: int
     runs: tuple[RunLine, ...] = ()
-    groups: tuple[GroupLine, ...] = ()
+    groups: tuple[RunGroup, ...] = ()
     archived: int = 0
 
 
@@ -145,14 +133,8 @@ def _run_table(total: int, archived: int, arrangement: ArrangedRuns, costs: Mapp
             for line in arrangement.lines
             if line.entry is not None
         ),
-        tuple(_group_line(line.group) for line in arrangement.lines if line.group is not None),
+        tuple(line.group for line in arrangement.lines if line.group is not None),
         archived,
-    )
-
-
-def _group_line(group: RunGroup) -> GroupLine:
-    return GroupLine(
-        group.name, group.runs, group.mean, group.n, group.missing, round(group.steps, 3), dict(group.statuses)
     )
 
 
@@ -188,7 +170,7 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
         [
             group.name, f"{group.runs}", "undefined (no score)" if group.mean is None else mean_words(group.mean),
             f"{group.n}", f"{group.missing}", f"{group.steps:.1f}",
-            ", ".join(f"{count} {status_words(status)}" for status, count in group.statuses),
+            ", ".join(f"{count} {status_words(status)}" for status, count in group.statuses.items()),
         ]
         for group in groups
     ]  # fmt: skip

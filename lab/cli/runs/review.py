@@ -27,6 +27,7 @@ from lab.core.study.proofreading import (
     ProofreadingSheet,
     ProofreadingState,
     ProofreadPlace,
+    ProofreadWord,
     Review,
     State,
     action_of,
@@ -81,21 +82,13 @@ class PlaceShown(msgspec.Struct, frozen=True):
     reviewed: dict[str, Any]
 
 
-class WordShown(msgspec.Struct, frozen=True):
-    """One proofreader's value at a place where two differ."""
-
-    by: str
-    value: Any
-    note: str
-
-
 class DifferenceShown(msgspec.Struct, frozen=True):
     """A place about which two proofreaders differ."""
 
     step: int | None
     field: str
     recorded: Any
-    words: tuple[WordShown, ...]
+    words: tuple[ProofreadWord, ...]
 
 
 class ReviewShown(msgspec.Struct, frozen=True):
@@ -273,12 +266,8 @@ def _print_list(reviews: ReviewList, db: str) -> None:
 def review_list(store: Store, person: str) -> ReviewList:
     """Return every demonstration as this person may see it. Edit rates count only those that two have handed in."""
     queue = review_queue(store, person)
-    names = ReviewLine.__struct_fields__
-    lines = [ReviewLine(**{name: getattr(entry, _FROM.get(name, name)) for name in names}) for entry in queue]
+    lines = [ReviewLine(**{name: getattr(entry, name) for name in ReviewLine.__struct_fields__}) for entry in queue]
     return ReviewList(tuple(lines), tuple(edit_rates((entry.proof, entry.rows) for entry in queue)))
-
-
-_FROM = {"task": "intent"}
 
 
 def _list_cells(line: ReviewLine) -> list[str]:
@@ -310,9 +299,7 @@ def review_shown(demo: Proof, state: ProofreadingState, rows: Sequence[Review], 
 
 def _difference_shown(difference: Difference) -> DifferenceShown:
     step = None if difference.place.step is None else difference.place.step + 1
-    return DifferenceShown(
-        step, difference.place.field, difference.old, tuple(WordShown(*word) for word in difference.words)
-    )
+    return DifferenceShown(step, difference.place.field, difference.old, difference.words)
 
 
 def _place_shown(demo: Proof, state: ProofreadingState, sheet: ProofreadingSheet, step: int | None) -> PlaceShown:

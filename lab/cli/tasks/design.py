@@ -63,13 +63,6 @@ class DesignLine(msgspec.Struct, frozen=True):
     at: str
 
 
-class DesignProblem(msgspec.Struct, frozen=True):
-    """A problem that prevents submitting a design. `key` is the item's, such as `units/price`, empty for the whole."""
-
-    key: str
-    words: str
-
-
 class DesignShown(msgspec.Struct, frozen=True):
     """One task's current design: `tasks design TASK --show`, and the result of each act.
 
@@ -87,7 +80,7 @@ class DesignShown(msgspec.Struct, frozen=True):
     at: str
     note: str
     marks: dict[str, str]
-    problems: tuple[DesignProblem, ...]
+    problems: tuple[Problem, ...]
     design: Design
     history: tuple[RevisionLine, ...]
 
@@ -313,7 +306,7 @@ def _design_shown(bench: AuthorContext, head: Revision, problem_list: list[Probl
         at=head.at,
         note=head.note,
         marks=head.marks,
-        problems=tuple(DesignProblem(problem.key, problem.words) for problem in problem_list),
+        problems=tuple(problem_list),
         design=head.design,
         history=tuple(bench.store.designs.history(bench.subject)),
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from lab.core.redaction.private_text import suspects
 from lab.core.study.proofreading import Proof, ProofreadingSheet, ProofreadPlace, Review, State, proofreading_state
 
@@ -15,7 +17,7 @@ class WaitingDemonstration(NamedTuple):
     """One demonstration. `mine` is this person's progress: none, begun, handed in."""
 
     id: str
-    intent: str
+    task: str
     annotator: str
     steps: int
     state: State
@@ -27,11 +29,11 @@ class WaitingDemonstration(NamedTuple):
     rows: tuple[Review, ...]
 
 
-class UnclearedDemonstration(NamedTuple):
+class UnclearedDemonstration(msgspec.Struct, frozen=True):
     """One demonstration that is not cleared yet, with the number of suspected private details."""
 
     id: str
-    intent: str
+    task: str
     annotator: str
     steps: int
     suspects: int
@@ -49,7 +51,7 @@ def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
         queue.append(
             WaitingDemonstration(
                 id=id,
-                intent=str(proof.values[ProofreadPlace(None, "intent")]),
+                task=str(proof.values[ProofreadPlace(None, "intent")]),
                 annotator=proof.annotator.id,
                 steps=proof.steps,
                 state=review_state.state,

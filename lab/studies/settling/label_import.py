@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from annotators.calibration import CalibrationAnswer
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.settings import check_code, check_distinct
@@ -38,17 +39,6 @@ class LabelKept(msgspec.Struct, frozen=True):
     id: str
 
 
-class GoldTold(msgspec.Struct, frozen=True):
-    """One place of a calibration unit after hand-in: answer, gold, and the gold's reason."""
-
-    target: str
-    field: str
-    said: Any
-    gold: Any
-    right: bool
-    reason: str
-
-
 class JudgeTold(msgspec.Struct, frozen=True):
     """A judge's answer at a place of a unit after hand-in, if the study reveals models."""
 
@@ -76,7 +66,7 @@ class LabelDone(msgspec.Struct, frozen=True):
     labels: tuple[LabelKept, ...] = ()
     handed_in: bool = False
     derived: tuple[tuple[str, str], ...] = ()
-    gold: tuple[GoldTold, ...] = ()
+    gold: tuple[CalibrationAnswer, ...] = ()
     share: float | None = None
     held: bool = False
     judges: tuple[JudgeTold, ...] = ()
@@ -300,15 +290,11 @@ class RowImport:
         outcome = replace(outcome, state="kept", handed_in=True, derived=tuple(desk.derived()))
         if rater.kind != "human":
             return outcome
-        gold = tuple(
-            GoldTold(one.gold.target, one.gold.field, one.answer, one.gold.value, one.right, one.gold.reason)
-            for one in result.compared
-        )
         judges = tuple(
             JudgeTold(one.spot.target, one.spot.field, one.judge, one.said.value, one.said.reason_missing, one.note)
             for one in judges_beside(desk)
         )
-        return replace(outcome, gold=gold, share=result.share, held=result.held, judges=judges)
+        return replace(outcome, gold=tuple(result.compared), share=result.share, held=result.held, judges=judges)
 
     def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
         """Return True if a row with this id has handed in or reopened this sheet before."""
