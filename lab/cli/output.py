@@ -15,6 +15,7 @@ from lab.core.codec import encode
 from lab.core.text.plain_text import plain
 
 T = TypeVar("T")
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -23,6 +24,12 @@ class Refused(msgspec.Struct, frozen=True):
     error: str
     message: str
     hint: str
+
+
+def record_of(shape: type[Record], source: object, **fields: Any) -> Record:
+    """Return a printed record: the given fields, and all others from the attributes of `source` of the same name."""
+    names = [name for name in shape.__struct_fields__ if name not in fields]
+    return shape(**{name: getattr(source, name) for name in names}, **fields)
 
 
 def print_result(value: T, text: Callable[[T], object], *, json: bool, nothing: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from annotators.derived import step_of
-from lab.cli.output import print_line, print_table
+from lab.cli.output import print_line, print_table, record_of
 from lab.core.study.adjudication import AnswerCount, Means, SignedSettlement, count_of_answer
 from lab.core.study.option_sets import set_words
 from lab.core.study.rating_sheet import MISSING
@@ -175,10 +175,9 @@ def settled_line(settlement: SignedSettlement, case: ItemAnswers | None = None) 
         MoveLine(case.called(move.rater) if case is not None else "", move.was, move.now, move.code, move.why)
         for move in what.moves
     )
-    return SettledLine(
-        settlement.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason,
-        what.minutes, moves, settlement.by.id, settlement.at, what.judges_seen, what.withdrawn, what.reason_id,
-        what.batch,
+    return record_of(
+        SettledLine, what, unit=settlement.unit, missing=what.reason_missing, means=what.by_means, moves=moves,
+        by=settlement.by.id, at=settlement.at,
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from lab.cli.labels.add import (
     answer_words,
 )
 from lab.cli.labels.past_sheets import past, tell_past
-from lab.cli.output import SHORT_ID, print_line, print_result, print_table, run_id_cell, write_table
+from lab.cli.output import SHORT_ID, print_line, print_result, print_table, record_of, run_id_cell, write_table
 from lab.core.errors import LabError
 from lab.core.run.screen_clock import format_duration
 from lab.core.settings import Settings
@@ -246,7 +246,9 @@ def query_labels(store: Store, study: Study, query: LabelQuery, only: str) -> La
         act for act in store.labels.acts(study, rater, unit, judged=query.acts) if not only or act.act in RATER_OWN_ACTS
     ]
     lines = tuple(label_lines(study, rows, acts, history=query.history))
-    act_lines = [_act_line(act) for act in acts] if query.acts else None
+    act_lines = (
+        [record_of(ActLine, act, rater=act.rater.id, kind=act.rater.kind) for act in acts] if query.acts else None
+    )
     return LabelList(
         study.id, study.version, study.title, study.protocol.id, store.studies.locked(study), only, lines,
         tuple(clashes(rows)), None if act_lines is None else tuple(act_lines),
@@ -260,13 +262,10 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
     hand_ins = submitted_sheets(acts)
     for label in rows:
         if history or label.id in current_ids:
-            yield LabelLine(
-                label.id, label.study, label.version, label.unit, label.target, label.field, label.rater.id,
-                label.rater.kind, label.run, label.value, label.reason_missing, _step_number(label), label.evidence,
-                label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
-                label.also, label.id in current_ids, place_key(label) in two,
-                (label.rater.id, label.unit, label.run) in hand_ins, label.shown_at, label.first_key_at, label.at,
-                label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source, label.cost,
+            yield record_of(
+                LabelLine, label, rater=label.rater.id, kind=label.rater.kind, missing=label.reason_missing,
+                step=_step_number(label), current=label.id in current_ids, clash=place_key(label) in two,
+                handed_in=(label.rater.id, label.unit, label.run) in hand_ins,
             )  # fmt: skip
 
 
@@ -335,12 +334,6 @@ def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
 def _step_number(label: Label) -> int | None:
     step = step_of(label)
     return None if step is None else step + 1
-
-
-def _act_line(act: Act) -> ActLine:
-    return ActLine(
-        act.id, act.study, act.version, act.unit, act.rater.id, act.rater.kind, act.run, act.act, act.at, act.detail
-    )
 
 
 def _csv_cell(value: Any) -> Any:

@@ -18,7 +18,7 @@ from lab.cli.arguments import (
     up_to,
 )
 from lab.cli.database import open_list, open_store, settings_for
-from lab.cli.output import print_json, print_line, print_result, print_table, run_id_cell
+from lab.cli.output import print_json, print_line, print_result, print_table, record_of, run_id_cell
 from lab.core.errors import LabError
 from lab.core.run.agent_names import shortest_names
 from lab.core.run.run_records import TraceLine, Verdict, check_tag
@@ -200,7 +200,7 @@ def traces(args: TracesArguments) -> int:
         tag = check_tag(args.tag) if args.tag is not None else ""
         runs = store.runs.summaries(args.limit, archived=args.archived, tag=tag)
         names = shortest_names(run.actor for run in runs if run.actor is not None)
-        lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
+        lines = [record_of(TraceLine, run) for run in runs]
         away = 0 if args.archived else len(store.runs.acts.archived())
         any_run = bool(lines or away) or args.archived or bool(tag)
     nothing = _NO_RUNS.format(store.path)

@@ -10,7 +10,7 @@ import msgspec
 from lab.cli.app import show_room
 from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option, typed_words
 from lab.cli.database import open_store
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, record_of
 from lab.cli.runs.run_text import describe_action
 from lab.core.codec import convert, read_json
 from lab.core.errors import LabError
@@ -266,8 +266,8 @@ def _print_list(reviews: ReviewList, db: str) -> None:
 def review_list(store: Store, person: str) -> ReviewList:
     """Return every demonstration as this person may see it. Edit rates count only those that two have handed in."""
     queue = review_queue(store, person)
-    lines = [ReviewLine(**{name: getattr(entry, name) for name in ReviewLine.__struct_fields__}) for entry in queue]
-    return ReviewList(tuple(lines), tuple(edit_rates((entry.proof, entry.rows) for entry in queue)))
+    lines = tuple(record_of(ReviewLine, entry) for entry in queue)
+    return ReviewList(lines, tuple(edit_rates((entry.proof, entry.rows) for entry in queue)))
 
 
 def _list_cells(line: ReviewLine) -> list[str]:

@@ -15,6 +15,7 @@ from lab.cli.output import (
     print_line,
     print_result,
     print_table,
+    record_of,
 )
 from lab.core.errors import LabError
 from lab.core.settings import Settings, load, require_person
@@ -294,20 +295,13 @@ def _print_shown(head: Revision, problem_list: list[Problem], view: DesignShown,
 
 def _design_shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) -> DesignShown:
     frozen = bench.store.designs.newest_verified(bench.subject)
-    return DesignShown(
-        id=head.id,
-        task=head.task,
-        asked=head.asked,
-        version=head.version,
-        state=head.state,
+    return record_of(
+        DesignShown,
+        head,
         frozen=frozen.version if frozen else None,
         authors=tuple(bench.store.designs.authors(bench.subject, head.version)),
         by=head.by.id,
-        at=head.at,
-        note=head.note,
-        marks=head.marks,
         problems=tuple(problem_list),
-        design=head.design,
         history=tuple(bench.store.designs.history(bench.subject)),
     )
 

@@ -16,6 +16,7 @@ from lab.core.study.study_progress import (
     JudgeProgress,
     ProgressTotal,
     RaterProgress,
+    RaterStatus,
     Share,
     StudyProgress,
 )
@@ -55,6 +56,17 @@ RATERS: dict[str, ProgressColumn] = {
     "note": ProgressColumn("", right=False),
 }
 """Columns of a study's people and judges."""
+STATUS: dict[str, ProgressColumn] = {
+    "name": RATERS["name"],
+    "done": ProgressColumn("done"),
+    "dealt": ProgressColumn("dealt"),
+    "begun": ProgressColumn("begun", "items with an answer that are not handed in"),
+    "minutes": ProgressColumn("minutes"),
+    "seconds": ProgressColumn("seconds each", RATERS["pace"].means),
+    "consent": ProgressColumn("agreed", "when they gave their consent", right=False),
+    "note": RATERS["note"],
+}
+"""Columns of `study status`: numbers alone, for a spreadsheet."""
 STUDIES: dict[str, ProgressColumn] = {
     "name": ProgressColumn("study", right=False),
     "state": ProgressColumn("", right=False),
@@ -97,6 +109,26 @@ def rater_cells(one: RaterProgress, at: str) -> Cells:
         "back": _some(one.returned),
         "cost": "",
         "note": ", ".join(rater_notes(one)),
+    }
+
+
+def status_cells(one: RaterStatus) -> Cells:
+    """Return a person's row of `study status`."""
+    notes = [
+        ("held", one.held),
+        ("left", one.replaced),
+        ("withdrew", one.withdrawn),
+        (f"{one.clashes} to settle", one.clashes > 0),
+    ]
+    return {
+        "name": one.rater,
+        "done": f"{one.done:,}",
+        "dealt": f"{one.dealt:,}",
+        "begun": f"{max(0, one.begun - one.done):,}",
+        "minutes": f"{one.minutes:.1f}",
+        "seconds": NONE if one.seconds is None else f"{one.seconds:.1f}",
+        "consent": (one.consent or NONE)[:16],
+        "note": ", ".join(word for word, holds in notes if holds),
     }
 
 
