@@ -283,17 +283,12 @@ def show(args: ShowArguments) -> int:
         started = next(iter(store.runs.events(run)))
         assert isinstance(started, Started)
         print_json(
-            Shown(
-                id=trace.id,
-                status=trace.status,
+            record_of(
+                Shown,
+                trace,
                 score=trace.ended.score if trace.ended else None,
-                questions=trace.questions,
-                replies=trace.replies,
                 started=started,
-                steps=trace.steps,
-                ended=trace.ended,
                 verdicts=tuple(verdicts),
-                spent=trace.spent,
             )
         )
     return 0

@@ -9,7 +9,7 @@ import msgspec
 
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, TableArguments, argument, flag
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import print_line, print_result, print_table
+from lab.cli.output import print_line, print_result, print_table, record_of
 from lab.cli.study.new import UNIT_WORDS, dealing_words
 from lab.core.study.study import Study, StudyLine, Unit, UnitText
 from lab.core.study.study_progress import StudyStatus
@@ -180,10 +180,8 @@ def _unit_line(study: Study, unit: Unit) -> UnitLine:
     targets = msgspec.convert(unit.targets, tuple[ItemLine, ...], from_attributes=True)
     step = None if unit.step is None else unit.step + 1
     task = unit.task or (unit.play.task if unit.play is not None else None)
-    return UnitLine(
-        unit.id, unit.runs, items_of(study.protocol, len(unit.targets)), stage, targets,
-        step, unit.question, task.id if task is not None else "", unit.given,
-    )  # fmt: skip
+    items, task_id = items_of(study.protocol, len(unit.targets)), task.id if task is not None else ""
+    return record_of(UnitLine, unit, items=items, stage=stage, targets=targets, step=step, task=task_id)
 
 
 def _stage(unit: Unit) -> Literal["rule", "practice", "pilot", "main"]:
