@@ -19,6 +19,7 @@ from lab.devices.device_list import ListedDevice, found
 
 if TYPE_CHECKING:
     from lab.core.task.task import Task
+    from lab.devices.scrcpy.scrcpy_release import Fetched
     from simulators.phone.phone import Phone
     from simulators.phone.served.served import PhoneServer
 
@@ -59,23 +60,13 @@ def _device_row(phone: ListedDevice) -> list[str]:
     return [phone.serial, phone.state, *facts, phone.do or use]
 
 
-class ServerFetched(msgspec.Struct, frozen=True):
-    """A scrcpy server in the cache: `device scrcpy`. `fresh` is false if it was there before."""
-
-    path: str
-    version: str
-    bytes: int
-    sha256: str
-    fresh: bool
-
-
 class DeviceScrcpyArguments(JsonArguments):
     version: str | None = option("V", "fetch this version: 3.3.4 (default), 3.3.3, 4.0 or 4.1")
     base: str | None = option("URL", argparse.SUPPRESS)
 
 
 def add_settings_scrcpy(parser: Parser) -> None:
-    parser.runs(fetch, DeviceScrcpyArguments, prints={"device-scrcpy": ServerFetched})
+    parser.runs(fetch, DeviceScrcpyArguments, prints={"device-scrcpy": "lab.devices.scrcpy.scrcpy_release:Fetched"})
     parser.examples(
         """\
   hitlab settings scrcpy
@@ -90,13 +81,11 @@ def fetch(args: DeviceScrcpyArguments) -> int:
     from lab.devices.scrcpy.scrcpy_release import fetch as bring
 
     jar = bring(args.version or DEFAULT, base=args.base or "")
-    print_result(
-        ServerFetched(str(jar.path), jar.version, jar.size, jar.sha256, jar.fresh), _print_fetched, json=args.json
-    )
+    print_result(jar, _print_fetched, json=args.json)
     return 0
 
 
-def _print_fetched(jar: ServerFetched) -> None:
+def _print_fetched(jar: Fetched) -> None:
     outcome = "fetched and checked" if jar.fresh else "was there already, checked"
     print_line(f"scrcpy server {jar.version}: {outcome} (SHA-256 {jar.sha256[:12]}…, {jar.bytes:,} bytes)\n{jar.path}")
 

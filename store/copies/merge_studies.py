@@ -12,6 +12,8 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from lab.core.codec import convert, decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.study.adjudication import Settlement
@@ -289,12 +291,28 @@ _NEWEST_VERSIONS = (
 )
 
 
-def find_clashes(into: Merge) -> Iterator[tuple[str, int, str, str, int, str, str, bool]]:
-    """Yield the clashes of all studies: study, version, rater, unit, run, target, field, and True if handed in.
+class MergeClash(msgspec.Struct, frozen=True):
+    """A place with two last labels of one rater. `target` is empty for the unit itself.
+
+    On a unit that is `handed_in` its rater may still settle on one of them, and nothing else changes.
+    """
+
+    study: str
+    version: int
+    rater: str
+    unit: str
+    run: int
+    target: str
+    field: str
+    handed_in: bool
+
+
+def find_clashes(into: Merge) -> Iterator[MergeClash]:
+    """Yield the clashes of all studies.
 
     For an extended study only its newest version counts: earlier answers were carried over and are settled there.
     """
     studies = into.db.execute(_NEWEST_VERSIONS).fetchall()
-    for key in studies:
-        for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, key):
-            yield (*key, rater, unit, run, target, field, bool(is_handed_in))
+    for id, version in studies:
+        for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, (id, version)):
+            yield MergeClash(id, version, rater, unit, run, target, field, bool(is_handed_in))

@@ -10,7 +10,7 @@ import msgspec
 from lab.cli.app import show_room
 from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option, typed_words
 from lab.cli.database import open_store
-from lab.cli.output import print_line, print_result, print_table, record_of
+from lab.cli.output import print_line, print_result, print_table
 from lab.cli.runs.run_text import describe_action
 from lab.core.codec import convert, read_json
 from lab.core.errors import LabError
@@ -39,31 +39,17 @@ from lab.core.task.task import Actor
 from lab.core.text.suggestion import suggestion
 from lab.core.values.whole_number import whole_number
 from lab.studies.proofreading.proofreading import ProofreadingSession, verdict_place
-from lab.studies.proofreading.proofreading_queue import review_queue
+from lab.studies.proofreading.proofreading_queue import WaitingDemonstration, reviewed_demonstrations
 from lab.studies.seats import check_seat, may_review
 
 if TYPE_CHECKING:
     from store.store import Store
 
 
-class ReviewLine(msgspec.Struct, frozen=True):
-    """One demonstration in a list. `mine` is your progress: none, begun, handed in."""
-
-    id: str
-    task: str
-    annotator: str
-    steps: int
-    state: State
-    mine: str
-    proofreaders: int
-    differences: int
-    cleared: bool
-
-
 class ReviewList(msgspec.Struct, frozen=True):
     """Every demonstration, and each annotator's edit rate: `runs review --list`."""
 
-    demonstrations: tuple[ReviewLine, ...]
+    demonstrations: tuple[WaitingDemonstration, ...]
     annotators: tuple[EditRate, ...]
 
 
@@ -265,12 +251,12 @@ def _print_list(reviews: ReviewList, db: str) -> None:
 
 def review_list(store: Store, person: str) -> ReviewList:
     """Return every demonstration as this person may see it. Edit rates count only those that two have handed in."""
-    queue = review_queue(store, person)
-    lines = tuple(record_of(ReviewLine, entry) for entry in queue)
-    return ReviewList(lines, tuple(edit_rates((entry.proof, entry.rows) for entry in queue)))
+    rows = [*reviewed_demonstrations(store, person)]
+    rates = edit_rates((proof, reviews) for _, proof, reviews in rows)
+    return ReviewList(tuple(waiting for waiting, _, _ in rows), tuple(rates))
 
 
-def _list_cells(line: ReviewLine) -> list[str]:
+def _list_cells(line: WaitingDemonstration) -> list[str]:
     mine = line.mine if line.mine != "none" else "-"
     clearance = "yes" if line.cleared else "no"
     return [
