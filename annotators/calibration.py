@@ -40,6 +40,15 @@ class PilotLine(msgspec.Struct, frozen=True):
     held: bool
 
 
+class ConfusionCell(msgspec.Struct, frozen=True):
+    """Number of times that raters answered `said` while `gold` is right, over all handed-in sheets."""
+
+    field: str
+    gold: str
+    said: str
+    n: int
+
+
 class Pairwise(msgspec.Struct, frozen=True):
     """Percent of equal answers of two raters over pilot units that both handed in, null if there are none."""
 
@@ -105,8 +114,8 @@ def pilot_line(rater: str, sheets: Sequence[Sheet], *, held: bool = False) -> Pi
     return PilotLine(rater, len(committed_sheets), len(sheets), len(rights), sum(rights), share, held)
 
 
-def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
-    """Return for each field the frequency of (gold, answer) over the sheets that are handed in.
+def confusion(sheets: Iterable[Sheet]) -> list[ConfusionCell]:
+    """Return how often each answer was given where each gold is right, over the sheets that are handed in.
 
     Numbers near gold count as gold itself, so that everything off the diagonal is wrong.
     """
@@ -115,7 +124,11 @@ def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
         for one in calibration_answers(sheet) if sheet.committed else ():
             pair = (answer_word(one.gold), answer_word(one.gold if one.right else one.said))
             counts.setdefault(one.field, Counter())[pair] += 1
-    return counts
+    return [
+        ConfusionCell(field, gold, said, n)
+        for field, pairs in counts.items()
+        for (gold, said), n in sorted(pairs.items())
+    ]
 
 
 def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from annotators.calibration import Pairwise, PilotLine, confusion, pairwise, pilot_line
+from annotators.calibration import ConfusionCell, Pairwise, PilotLine, confusion, pairwise, pilot_line
 from annotators.derived import step_of
 from annotators.introductions import IntroductionLine, introduction_lines
 from lab.cli.arguments import Parser, StudyArguments, TableArguments, flag, option, typed_words
@@ -116,15 +116,6 @@ class LabelList(msgspec.Struct, frozen=True):
     labels: tuple[LabelLine, ...]
     clashes: tuple[ClashLine, ...]
     acts: tuple[ActLine, ...] | None = None
-
-
-class ConfusionCell(msgspec.Struct, frozen=True):
-    """Number of times that raters answered `said` while `gold` is right, over all handed-in sheets."""
-
-    field: str
-    gold: str
-    said: str
-    n: int
 
 
 class PilotTold(msgspec.Struct, frozen=True):
@@ -299,12 +290,7 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
 
     sheets = pilot_sheets(store, study, rater)
     rows = [pilot_line(name, theirs, held=store.studies.is_held(study, name)) for name, theirs in sheets.items()]
-    wrong = confusion(sheet for theirs in sheets.values() for sheet in theirs)
-    cells = [
-        ConfusionCell(field, gold, answer, n)
-        for field, counts in wrong.items()
-        for (gold, answer), n in sorted(counts.items())
-    ]
+    cells = confusion(sheet for theirs in sheets.values() for sheet in theirs)
     guide = study.protocol.guide_sha(study.locale)
     introductions = introduction_lines(store.labels.acts_of(study, INTRODUCTION_ACTS), rater)
     return PilotTold(
