@@ -147,8 +147,8 @@ SORTED: Mapping[str, RunColumn] = {column.name: column for column in RUN_COLUMNS
 
 FILTERED: Mapping[str, RunColumn] = {
     word: column
-    # Those in a table first: a message lists the words.
-    for column in sorted(RUN_COLUMNS, key=lambda column: not column.title and not column.width)
+    # A message lists them: texts before numbers, and what a table shows first.
+    for column in sorted(RUN_COLUMNS, key=lambda one: (one.text is None, not one.title and not one.width))
     for word in column.filters
 }
 """Columns by each of their words in a filter."""

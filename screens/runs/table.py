@@ -14,8 +14,7 @@ from textual.message import Message
 
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import mean_words, one_line, score_words, status_words
-from lab.runs.run_columns import RUN_COLUMNS, SORTED, UNKNOWN
-from lab.runs.run_filter import FIELDS
+from lab.runs.run_columns import FILTERED, RUN_COLUMNS, SORTED, UNKNOWN
 from lab.runs.run_order import ArrangedRuns, Order, RunGroup, RunTableLine
 from lab.runs.run_rows import Cost, RunEntry
 from screens.theme import HEADING, LOUD_WARNING, MUTED
@@ -132,6 +131,9 @@ def _format_cells(columns: dict[str, TableColumn], values: dict[str, str]) -> li
     return [(name, " " * column.gap + cell(values[name], column)) for name, column in columns.items()]
 
 
+_FIELDS = {column.filters[0]: column for column in FILTERED.values()}
+_WORDS = ", ".join(name for name, column in _FIELDS.items() if column.text is not None)
+_NUMBERS = ", ".join(name for name, column in _FIELDS.items() if column.text is None and not column.is_time)
 _LISTED = 200
 """Maximum characters of a name in a row of the file's list."""
 _SIGN = 2
@@ -148,8 +150,8 @@ class RunTableView(LineList, inherit_bindings=False):
 Every run of the file. **{list.open}** plays the run back, or opens and closes a group.
 
 - **{runs.filter}** filters: words, and fields with a value. `agent:qwen score<1 asks>0 -status:open source:knowu
-  task:"two words"`. Fields: FIELDS. `started>2025-03` (UTC). `score:none` finds what is not known; that fits
-  nothing else.
+  task:"two words"`. Words: WORDS. Numbers: NUMBERS. `started>2025-03` (UTC). `score:none` finds what is not known;
+  that fits nothing else.
 - **{runs.sort}** sorts by the next column, **{runs.sort_back}** by the one before, **{runs.turn}** the other way
   round; a click on a heading does both.
 - **{runs.group}** puts runs into groups by task, agent, source, persona or status: how many, their mean score, of how
@@ -162,7 +164,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
   choose; `tag:name` in the filter finds them. **{runs.archive}** archives them: they are in no list any more, and
   nothing is lost. **{runs.archived}** lists what is archived, where the same key brings back. **{runs.undo}** takes
   back what was tagged or archived last.
-""".replace("FIELDS", ", ".join(FIELDS))
+""".replace("WORDS", _WORDS).replace("NUMBERS", _NUMBERS)
     heading_rows = 1
     empty = "Reading the runs ..."
     BINDINGS: ClassVar[list[BindingType]] = [
