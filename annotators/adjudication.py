@@ -15,20 +15,12 @@ from annotators.agreement.numbers import alpha_numbers
 from annotators.agreement.option_sets import alpha_of_sets, sets_of
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.study_data import StudyData
-from lab.core.study.adjudication import SignedSettlement, comparable, set_of_most
+from lab.core.study.adjudication import AnswerCount, SignedSettlement, comparable, set_of_most
 from lab.core.study.protocol import Field
 from lab.core.study.rating_sheet import FieldReference, fields_by_target
 
 Ints = npt.NDArray[np.int64]
 AnyRatings = TypeVar("AnyRatings", Ratings, NumericRatings)
-
-
-class AnswerCount(NamedTuple):
-    """Number of people with one answer to a place: a value, or a reason for having none."""
-
-    value: Any
-    reason: str
-    people: int
 
 
 class DisputedPlace(NamedTuple):
@@ -60,11 +52,11 @@ class DisputedPlace(NamedTuple):
             return self.counts[0]
         if self.field is None or self.field.kind != "many":
             return None
-        sets = [(one.value, one.people) for one in self.counts if not one.reason]
+        sets = [(one.value, one.people) for one in self.counts if not one.missing]
         majority_set = set_of_most(self.field, sets, self.people)
         # The set of options that each have a majority may be one that nobody gave: then no person counts for it.
         same = (count for value, count in sets if value == majority_set)
-        return AnswerCount(majority_set, "", next(same, 0)) if majority_set is not None else None
+        return AnswerCount(majority_set, None, next(same, 0)) if majority_set is not None else None
 
     @property
     def all_but_one(self) -> bool:
@@ -273,13 +265,13 @@ def _answer_counts(
     counts_of = [
         AnswerCount(
             False if value == -2 else firsts[value] if value >= 0 else None,
-            columns.reasons[reason] if reason >= 0 else "",
+            columns.reasons[reason] if reason >= 0 else None,
             people,
         )
         for (value, reason), people in counts.items()
     ]
     # Ties are broken by reason and text, so that the order does not depend on the order of labels.
-    return tuple(sorted(counts_of, key=lambda one: (-one.people, one.reason, str(one.value))))
+    return tuple(sorted(counts_of, key=lambda one: (-one.people, one.missing or "", str(one.value))))
 
 
 def _value_numbers(values: Sequence[Any]) -> Ints:

@@ -5,61 +5,59 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from lab.core.study.option_sets import set_words
 from lab.core.study.protocol import Field
 from lab.core.study.rating_sheet import MISSING, FieldReference, Sheet
-from lab.core.study.study import Gold
 
 NEAR = 0.05
 """Largest distance of a right number from gold, as a share of its field's range: 5 of 100."""
 
 
-class CalibrationAnswer(NamedTuple):
-    """One place of a calibration unit: the rater's answer (a reason in words), and the right one.
+class CalibrationAnswer(msgspec.Struct, frozen=True):
+    """One place of a calibration unit after hand-in: answer (a reason in words), gold, and the gold's reason."""
 
-    `near` is the largest distance from gold at which a number is right.
-    """
-
-    spot: FieldReference
-    answer: Any
-    gold: Gold
-    near: float = 0.0
-
-    @property
-    def right(self) -> bool:
-        return same_answer(self.answer, self.gold.value, self.near)
+    target: str
+    field: str
+    said: Any
+    gold: Any
+    right: bool
+    reason: str
 
 
-class PilotLine(NamedTuple):
-    """One rater's pilot: units handed in, units dealt, places with gold, and right answers."""
+class PilotLine(msgspec.Struct, frozen=True):
+    """One rater's pilot: `right` of `places` with gold, as `share`. Null if nothing is handed in."""
 
     rater: str
-    done: int
+    handed_in: int
     dealt: int
     places: int
     right: int
-
-    @property
-    def share(self) -> float | None:
-        """Share of right answers, or None if no unit with gold is handed in."""
-        return self.right / self.places if self.places else None
+    share: float | None
+    held: bool
 
 
-class Pairwise(NamedTuple):
-    """Agreement of two raters on one field: places that both rated, and those with the same answer."""
+class ConfusionCell(msgspec.Struct, frozen=True):
+    """Number of times that raters answered `said` while `gold` is right, over all handed-in sheets."""
+
+    field: str
+    gold: str
+    said: str
+    n: int
+
+
+class Pairwise(msgspec.Struct, frozen=True):
+    """Percent of equal answers of two raters over pilot units that both handed in, null if there are none."""
 
     field: str
     one: str
     other: str
     places: int
     same: int
-
-    @property
-    def percent(self) -> float | None:
-        """Percentage of places with the same answer, or None if there are no shared places."""
-        return 100 * self.same / self.places if self.places else None
+    percent: float | None
 
 
 def same_answer(answer: Any, right: Any, near: float = 0.0) -> bool:
@@ -96,10 +94,9 @@ def calibration_answers(sheet: Sheet) -> list[CalibrationAnswer]:
     """Return each place of a calibration unit that has gold, in the order of the gold."""
     answers = []
     for gold in sheet.unit.gold:
-        spot = FieldReference(gold.target, gold.field)
-        answers.append(
-            CalibrationAnswer(spot, answer_at(sheet, spot), gold, tolerance_of(sheet.protocol.field(gold.field)))
-        )
+        answer = answer_at(sheet, FieldReference(gold.target, gold.field))
+        right = same_answer(answer, gold.value, tolerance_of(sheet.protocol.field(gold.field)))
+        answers.append(CalibrationAnswer(gold.target, gold.field, answer, gold.value, right, gold.reason))
     return answers
 
 
@@ -109,25 +106,29 @@ def share_right(sheets: Iterable[Sheet]) -> float | None:
     return sum(all_of) / len(all_of) if all_of else None
 
 
-def pilot_line(rater: str, sheets: Sequence[Sheet]) -> PilotLine:
+def pilot_line(rater: str, sheets: Sequence[Sheet], *, held: bool = False) -> PilotLine:
     """Return a rater's pilot from their sheets of all pilot units. Only sheets that are handed in count."""
     committed_sheets = [sheet for sheet in sheets if sheet.committed]
     rights = [one.right for sheet in committed_sheets for one in calibration_answers(sheet)]
-    return PilotLine(rater, len(committed_sheets), len(sheets), len(rights), sum(rights))
+    share = sum(rights) / len(rights) if rights else None
+    return PilotLine(rater, len(committed_sheets), len(sheets), len(rights), sum(rights), share, held)
 
 
-def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
-    """Return for each field the frequency of (gold, answer) over the sheets that are handed in.
+def confusion(sheets: Iterable[Sheet]) -> list[ConfusionCell]:
+    """Return how often each answer was given where each gold is right, over the sheets that are handed in.
 
     Numbers near gold count as gold itself, so that everything off the diagonal is wrong.
     """
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for sheet in sheets:
         for one in calibration_answers(sheet) if sheet.committed else ():
-            answer = one.gold.value if one.right else one.answer
-            pair = (answer_word(one.gold.value), answer_word(answer))
-            counts.setdefault(one.spot.field, Counter())[pair] += 1
-    return counts
+            pair = (answer_word(one.gold), answer_word(one.gold if one.right else one.said))
+            counts.setdefault(one.field, Counter())[pair] += 1
+    return [
+        ConfusionCell(field, gold, said, n)
+        for field, pairs in counts.items()
+        for (gold, said), n in sorted(pairs.items())
+    ]
 
 
 def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
@@ -153,7 +154,10 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
                     continue
                 places[spot.field] += 1
                 agreements[spot.field] += same_answer(values[0], values[1], tolerance_of(field))
-        pairs += [Pairwise(field, one, other, count, agreements[field]) for field, count in places.items()]
+        pairs += [
+            Pairwise(field, one, other, count, agreements[field], 100 * agreements[field] / count)
+            for field, count in places.items()
+        ]
     return pairs
 
 

@@ -16,12 +16,10 @@ from msgspec.structs import replace
 
 from lab.core.codec import convert, read_file
 from lab.core.errors import LabError
-from lab.core.study.label import Label
 from lab.core.study.label_rules import as_option, check_value
 from lab.core.study.protocol import Field, Protocol
 from lab.core.study.rating_sheet import target_of
 from lab.core.study.study import Gold, Unit
-from lab.core.task.task import Actor
 from lab.core.text.json_lines import json_lines
 
 
@@ -120,5 +118,4 @@ def _unit(units: Sequence[Unit], line: GoldLine, where: str) -> Unit:
 
 
 def _check(field: Field, unit: Unit, gold: Gold, where: str) -> None:
-    label = Label("", "", 0, unit.id, gold.target, field.id, Actor("script", "gold"), gold.value)
-    check_value(where, field, target_of(unit, gold.target), label)
+    check_value(where, field, target_of(unit, gold.target), gold.value, by="script")

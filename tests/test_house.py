@@ -422,6 +422,15 @@ def test_a_line_that_makes_a_file_is_found(line: str) -> None:
     assert any(makes_a_file(node) for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call))
 
 
+_SIGNED = re.compile(r"\bLabel\(\s*uuid7\(\)")
+
+
+def test_labels_are_signed_in_one_place() -> None:
+    assert [name_of(path) for path in FILES if _SIGNED.search(path.read_text(encoding="utf-8"))] == [
+        "lab.core.study.signing"
+    ]
+
+
 def test_top_level_is_as_agreed() -> None:
     tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, cwd=ROOT, check=False)
     if tracked.returncode:

@@ -10,6 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from annotators.agreement import coefficients
@@ -42,14 +43,19 @@ class CaseFile(NamedTuple):
     cases: list[CaseResult]
 
 
-class CaseResult(NamedTuple):
-    """Result of one case. `value` is None if `undefined` gives a reason. `expected` is the file's number, if any."""
+class CaseResult(msgspec.Struct, frozen=True):
+    """One verified case: `agreement --cases`. `value` is null if `undefined` gives the reason.
+
+    `expected` is the file's own value, null if it names none. `agrees` is true if both differ by no more than the
+    file's tolerance, null without an expected value.
+    """
 
     id: str
     statistic: str
     value: float | None
     undefined: str
     expected: float | None
+    agrees: bool | None
 
 
 class MalformedCase(Exception):
@@ -101,10 +107,10 @@ def compute_cases(path: Path) -> CaseFile:
         raise LabError("cases", f"{path}: cases is missing or no list")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise LabError("cases", f"{path}: tolerance is no number from 0 to 1")
-    return CaseFile(float(tolerance), [_compute_case(path, at, raw) for at, raw in enumerate(cases)])
+    return CaseFile(float(tolerance), [_compute_case(path, at, raw, tolerance) for at, raw in enumerate(cases)])
 
 
-def _compute_case(path: Path, at: int, raw: Any) -> CaseResult:
+def _compute_case(path: Path, at: int, raw: Any, tolerance: float) -> CaseResult:
     try:
         case = parse_case(raw)
         value, why = value_of_case(case)
@@ -112,7 +118,10 @@ def _compute_case(path: Path, at: int, raw: Any) -> CaseResult:
         name = raw.get("id") if isinstance(raw, dict) else None
         where = f"case {name}" if isinstance(name, str) and name else f"case {at + 1}"
         raise LabError("cases", f"{path}: {where}: {error}") from None
-    return CaseResult(case.id, case.statistic, value, why, case.expected)
+    agrees = None
+    if case.expected is not None:
+        agrees = value is not None and abs(value - case.expected) <= tolerance
+    return CaseResult(case.id, case.statistic, value, why, case.expected, agrees)
 
 
 # -- what a case gives: a table, counts or answers -----------------------------------------------------------------

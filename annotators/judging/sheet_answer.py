@@ -143,9 +143,8 @@ def _judged_place(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) 
     value = _unswap_side(view, field, _typed_value(field, place.target, entry.get("value")))
     if value is None:
         raise UnusableJudgement(f'{_place_name(place)} has no "value".')
-    label = Label("", "", 1, view.unit.id, place.item, field.id, _ANY_JUDGE, value=value)
     try:
-        check_value("answer", field, place.target, label)
+        check_value("answer", field, place.target, value, by=_ANY_JUDGE.kind)
     except LabError as error:
         raise UnusableJudgement(f"{_place_name(place)}: {error.body}") from None
     # The answer contradicts the run, so the model is asked again.

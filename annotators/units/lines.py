@@ -17,11 +17,9 @@ import msgspec
 from annotators.units.cards import facts_of
 from lab.core.codec import convert, read_file
 from lab.core.errors import LabError
-from lab.core.study.label import Label
 from lab.core.study.label_rules import as_option, check_value
 from lab.core.study.protocol import Protocol
 from lab.core.study.study import Gold, Unit, UnitText
-from lab.core.task.task import Actor
 from lab.core.text.json_lines import json_lines
 
 
@@ -155,7 +153,7 @@ def _check_gold(protocol: Protocol, where: str, gold: Sequence[Gold]) -> None:
         if field is None:
             field_ids = ", ".join(field.id for field in protocol.fields)
             raise LabError(where, f"field gold: {one.field!r} is none of {field_ids}")
-        check_value(where, field, None, Label("", "", 0, "", "", field.id, Actor("script", "gold"), one.value))
+        check_value(where, field, None, one.value, by="script")
 
 
 def _check_distinct(lines: Sequence[tuple[str, Any]], units: list[Unit]) -> list[Unit]:

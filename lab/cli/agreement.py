@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -40,6 +41,9 @@ from lab.studies.rating.rater_words import (
 )
 from lab.studies.seats import sees_outcomes
 
+if TYPE_CHECKING:
+    from annotators.agreement.cases import CaseResult
+
 
 class StudyAgreement(msgspec.Struct, frozen=True):
     """Agreement of a study's raters: `agreement`. `sha` is the frozen plan's hash, `how` the kind of intervals.
@@ -69,7 +73,10 @@ class AgreementArguments(IntervalArguments, TableArguments):
 
 
 def add_agreement(parser: Parser) -> None:
-    parser.runs(agreement, AgreementArguments, prints={"agreement": StudyAgreement, "agreement-cases": list[CaseValue]})
+    parser.runs(
+        agreement, AgreementArguments,
+        prints={"agreement": StudyAgreement, "agreement-cases": "list:annotators.agreement.cases:CaseResult"},
+    )  # fmt: skip
     parser.examples(
         """\
   hitlab agreement tdg
@@ -250,42 +257,16 @@ def _remark(number: Agreement) -> str:
     return interval_text(number) if corrected else ""
 
 
-class CaseValue(msgspec.Struct, frozen=True):
-    """One verified case: `agreement --cases`. `value` is null if `undefined` gives the reason.
-
-    `expected` is the file's own value, null if it names none. `agrees` is true if both differ by no more than the
-    file's tolerance, null without an expected value.
-    """
-
-    id: str
-    statistic: str
-    value: float | None
-    undefined: str
-    expected: float | None
-    agrees: bool | None
-
-
 def print_cases(file: str, *, as_json: bool) -> int:
     """Compute every case of a file and print it in the file's order."""
     from annotators.agreement.cases import compute_cases
 
     results = compute_cases(Path(file))
-    values = [
-        CaseValue(
-            case.id,
-            case.statistic,
-            case.value,
-            case.undefined,
-            case.expected,
-            _within_tolerance(case.value, case.expected, results.tolerance),
-        )
-        for case in results.cases
-    ]
-    print_result(values, lambda _: _print_cases(values, results.tolerance), json=as_json)
+    print_result(results.cases, lambda cases: _print_cases(cases, results.tolerance), json=as_json)
     return 0
 
 
-def _print_cases(values: list[CaseValue], tolerance: float) -> None:
+def _print_cases(values: list[CaseResult], tolerance: float) -> None:
     if values:
         print_table(["case", "value", "expected", "statistic"], [_case_row(case) for case in values], wide="statistic")
     agreements = [case.agrees for case in values if case.agrees is not None]
@@ -295,13 +276,7 @@ def _print_cases(values: list[CaseValue], tolerance: float) -> None:
     )
 
 
-def _within_tolerance(value: float | None, expected: float | None, tolerance: float) -> bool | None:
-    if expected is None:
-        return None
-    return value is not None and abs(value - expected) <= tolerance
-
-
-def _case_row(case: CaseValue) -> list[str]:
+def _case_row(case: CaseResult) -> list[str]:
     value = f"undefined ({case.undefined})" if case.value is None else f"{case.value:.6f}"
     beside = "" if case.expected is None else f"{case.expected:.6f}{'' if case.agrees else ' differs'}"
     return [case.id, value, beside, case.statistic]

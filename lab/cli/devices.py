@@ -15,29 +15,13 @@ from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, 
 from lab.cli.output import print_json, print_line, print_result, print_table, warn
 from lab.cli.serve.end_signals import end_signals
 from lab.core.errors import LabError
-from lab.core.run.step import Point
 from lab.devices.device_list import ListedDevice, found
 
 if TYPE_CHECKING:
     from lab.core.task.task import Task
+    from lab.devices.scrcpy.scrcpy_release import Fetched
     from simulators.phone.phone import Phone
     from simulators.phone.served.served import PhoneServer
-
-
-class DeviceLine(msgspec.Struct, frozen=True):
-    """One phone in a list: `devices`. `state` is adb's word. `do` is what to do about it, empty if it is ready.
-
-    `screen` is the state of its screen: on, asleep, locked, folded, with "turned" if it is. Empty if unknown.
-    """
-
-    serial: str
-    state: str
-    model: str
-    android: str
-    sdk: str
-    size: Point | None
-    do: str
-    screen: str = ""
 
 
 _NO_PHONE = """\
@@ -46,7 +30,7 @@ Plug one in with USB debugging on, or run `adb connect HOST:PORT`. The embedded 
 
 
 def add_devices(parser: Parser) -> None:
-    parser.runs(devices, TableArguments, prints={"devices": list[DeviceLine]})
+    parser.runs(devices, TableArguments, prints={"devices": list[ListedDevice]})
     parser.examples(
         """\
   hitlab devices
@@ -59,8 +43,7 @@ def add_devices(parser: Parser) -> None:
 def devices(args: Arguments) -> int:
     """List the phones. Exit code 3 if one cannot be used as it is."""
     phones = found(start=True)
-    lines = [DeviceLine(**phone._asdict()) for phone in phones]
-    print_result(lines, lambda _: _print_devices(phones), json=args.json, nothing=_NO_PHONE)
+    print_result(phones, _print_devices, json=args.json, nothing=_NO_PHONE)
     return 0 if all(phone.ready for phone in phones) else 3
 
 
@@ -77,23 +60,13 @@ def _device_row(phone: ListedDevice) -> list[str]:
     return [phone.serial, phone.state, *facts, phone.do or use]
 
 
-class ServerFetched(msgspec.Struct, frozen=True):
-    """A scrcpy server in the cache: `device scrcpy`. `fresh` is false if it was there before."""
-
-    path: str
-    version: str
-    bytes: int
-    sha256: str
-    fresh: bool
-
-
 class DeviceScrcpyArguments(JsonArguments):
     version: str | None = option("V", "fetch this version: 3.3.4 (default), 3.3.3, 4.0 or 4.1")
     base: str | None = option("URL", argparse.SUPPRESS)
 
 
 def add_settings_scrcpy(parser: Parser) -> None:
-    parser.runs(fetch, DeviceScrcpyArguments, prints={"device-scrcpy": ServerFetched})
+    parser.runs(fetch, DeviceScrcpyArguments, prints={"device-scrcpy": "lab.devices.scrcpy.scrcpy_release:Fetched"})
     parser.examples(
         """\
   hitlab settings scrcpy
@@ -108,13 +81,11 @@ def fetch(args: DeviceScrcpyArguments) -> int:
     from lab.devices.scrcpy.scrcpy_release import fetch as bring
 
     jar = bring(args.version or DEFAULT, base=args.base or "")
-    print_result(
-        ServerFetched(str(jar.path), jar.version, jar.size, jar.sha256, jar.fresh), _print_fetched, json=args.json
-    )
+    print_result(jar, _print_fetched, json=args.json)
     return 0
 
 
-def _print_fetched(jar: ServerFetched) -> None:
+def _print_fetched(jar: Fetched) -> None:
     outcome = "fetched and checked" if jar.fresh else "was there already, checked"
     print_line(f"scrcpy server {jar.version}: {outcome} (SHA-256 {jar.sha256[:12]}…, {jar.bytes:,} bytes)\n{jar.path}")
 

@@ -26,7 +26,7 @@ from lab.runs.descriptions import format_dollars, one_line, without_words
 from lab.studies.judging.batch_judging import BatchJudging
 from lab.studies.judging.judge_job import job_of, keeps_outcome_hidden
 from lab.studies.judging.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
-from lab.studies.judging.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, JudgingDone
 from lab.studies.judging.judging import JudgingJob
 from lab.studies.planning.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.planning.study_split import check_split, keep_split
@@ -81,14 +81,6 @@ class JudgeArguments(StudyArguments, JsonArguments):
     show_prompt: str | None = option("UNIT", "print the first prompt about a unit, and ask nothing")
 
 
-class FailedJudgement(msgspec.Struct, frozen=True):
-    """A sheet that was not handed in, and why."""
-
-    unit: str
-    run: int
-    why: str
-
-
 class JudgeReport(msgspec.Struct, frozen=True):
     """Result of `judge`. `cost` is what this job paid in US dollars. `ended` is the reason if it ended early.
 
@@ -106,7 +98,7 @@ class JudgeReport(msgspec.Struct, frozen=True):
     unusable: int
     cost: float
     ended: str
-    failed: tuple[FailedJudgement, ...]
+    failed: tuple[FailedSheet, ...]
     without: tuple[str, ...] = ()
 
 
@@ -392,10 +384,9 @@ def _progress_bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
 
 def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
     progress = outcome.progress
-    failures = tuple(FailedJudgement(failure.unit, failure.run, failure.why) for failure in outcome.failed)
     return JudgeReport(
         job.study.name, job.judge.id, job.method.name, job.config_sha, progress.done, progress.total, progress.asked,
-        progress.found, outcome.unusable, progress.spent, outcome.ended, failures, outcome.without,
+        progress.found, outcome.unusable, progress.spent, outcome.ended, outcome.failed, outcome.without,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from lab.cli.arguments import (
     seed_number,
 )
 from lab.cli.database import is_new, open_store
-from lab.cli.output import print_json, print_line, warn, warn_lines
+from lab.cli.output import print_json, print_line, record_of, warn, warn_lines
 from lab.cli.runs.run_text import describe_action
 from lab.core.errors import LabError
 from lab.core.run.step import Action, Spent
@@ -375,20 +375,13 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
         raise lines.failure
     session.shadows.wait(load().model_seconds)
     trace = store.runs.trace(session.trace_id)
-    result = RunResult(
-        trace=trace.id,
-        db=str(store.path),
-        status=trace.status,
-        score=trace.ended.score if trace.ended else None,
-        steps=len(trace.steps),
-        questions=trace.questions,
-        replies=trace.replies,
-        spent=trace.spent,
-    )
-    stop = session.stopped_at
+    stop, halt = session.stopped_at, None
     if stop is not None:
-        halt = Stopped(stop.breakpoint.spec, stop.step + 1, stop.proposed.action, stop.proposed.thought, stop.read)
-        result = msgspec.structs.replace(result, stopped=halt)
+        halt = record_of(Stopped, stop.proposed, breakpoint=stop.breakpoint.spec, step=stop.step + 1, read=stop.read)
+    result = record_of(
+        RunResult, trace, trace=trace.id, db=str(store.path), score=trace.ended.score if trace.ended else None,
+        steps=len(trace.steps), stopped=halt,
+    )  # fmt: skip
     if as_json:
         print_json(result)
     elif not events:

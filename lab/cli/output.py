@@ -15,6 +15,7 @@ from lab.core.codec import encode
 from lab.core.text.plain_text import markdown_text, plain
 
 T = TypeVar("T")
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -23,6 +24,12 @@ class Refused(msgspec.Struct, frozen=True):
     error: str
     message: str
     hint: str
+
+
+def record_of(shape: type[Record], source: object, **fields: Any) -> Record:
+    """Return a printed record: the given fields, and all others from the attributes of `source` of the same name."""
+    names = [name for name in shape.__struct_fields__ if name not in fields]
+    return shape(**{name: getattr(source, name) for name in names}, **fields)
 
 
 def print_result(value: T, text: Callable[[T], object], *, json: bool, nothing: str = "") -> None:
@@ -176,7 +183,7 @@ def print_table(
     about, is_csv = part or {}, table_form.name == "csv"
     head = (*about, *(name.strip() for name in columns))
     if is_csv and records is not None:
-        head = records[0].__struct_fields__
+        head = records[0].__struct_encode_fields__
     # Whoever reads the table picks columns by their names.
     assert len({*filter(None, head)}) == len(head), head
     # Parts with the same columns are one table.
@@ -187,7 +194,8 @@ def print_table(
     sys.stdout.write("\n" if table_form.head is not None and not goes_on else "")
     table_form.head = head
     if is_csv and records is not None:
-        values = [[csv_cell(getattr(record, name)) for name in head] for record in records[1]]
+        names = records[0].__struct_fields__
+        values = [[csv_cell(getattr(record, name)) for name in names] for record in records[1]]
         sys.stdout.write(_csv_lines(() if goes_on else head, values))
         return
     texts = [[plain(cell, lines=False).strip() for cell in (*about.values(), *row)] for row in rows]

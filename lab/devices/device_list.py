@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+
+import msgspec
 
 from lab.core.errors import LabError
 from lab.core.run.step import Point
@@ -20,7 +21,7 @@ from lab.devices.selection import facts_of
 _SECONDS = 3.0
 
 
-class ListedDevice(NamedTuple):
+class ListedDevice(msgspec.Struct, frozen=True):
     """One phone of the list: `state` in adb's own word ("device" if well), `do` what to do if it is not.
 
     `android` is its version, `sdk` that version's number, `screen` its screen's state in a few words (on, asleep,
@@ -29,11 +30,11 @@ class ListedDevice(NamedTuple):
 
     serial: str
     state: str
-    model: str = ""
-    android: str = ""
-    sdk: str = ""
-    size: Point | None = None
-    do: str = ""
+    model: str
+    android: str
+    sdk: str
+    size: Point | None
+    do: str
     screen: str = ""
 
     @property
@@ -82,7 +83,7 @@ def _device(server: Server, phone: ListedPhone) -> ListedDevice:
     model = phone.facts.get("model", "").replace("_", " ")
     if phone.state != ON_LINE:
         trouble = away(phone.serial, phone.state)
-        return ListedDevice(phone.serial, phone.state, model, do=trouble.hint or trouble.message)
+        return ListedDevice(phone.serial, phone.state, model, "", "", None, trouble.hint or trouble.message)
     try:
         packets = "shell_v2" in server.features(phone.serial)
         shell = Shell(partial(server.open, phone.serial), f"phone {phone.serial}", packets=packets, patience=_SECONDS)
@@ -92,4 +93,4 @@ def _device(server: Server, phone: ListedPhone) -> ListedDevice:
         do = screen_trouble.hint if screen_trouble is not None else ""
         return ListedDevice(phone.serial, phone.state, facts[0] or model, facts[2], facts[3], size, do, screen.words)
     except LabError as error:
-        return ListedDevice(phone.serial, phone.state, model, do=error.body)
+        return ListedDevice(phone.serial, phone.state, model, "", "", None, error.body)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from lab.core.errors import LabError
 from lab.core.run.trace import Asked, Ended, Step
 from lab.core.text.read_text import has_no_text
@@ -26,7 +28,7 @@ class WordlessPicture(NamedTuple):
     sha256: str
 
 
-class UnreadPicture(NamedTuple):
+class UnreadPicture(msgspec.Struct, frozen=True):
     """A picture that OCR could not read, and the reason."""
 
     run: str

@@ -11,44 +11,14 @@ from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
 from lab.core.text.suggestion import suggestion
 from lab.runs.descriptions import status_words
-from lab.runs.run_rows import Cost, RunEntry, agent_words
+from lab.runs.run_columns import FILTERED, UNKNOWN, Value
+from lab.runs.run_rows import Cost, RunEntry
 
 NONE = "none"
 """The value that matches unknown data."""
-UNKNOWN = Cost()
 _STATUSES = ("completed", "stopped", "failed", "budget", "open")
-_TEXT: dict[str, Callable[[RunEntry], str]] = {
-    "id": lambda entry: entry.run.id,
-    "task": lambda entry: f"{entry.run.task}\n{entry.run.title}",
-    "agent": lambda entry: "\n".join((*agent_words(entry.run), entry.agent)),
-    "persona": lambda entry: entry.run.persona,
-    "source": lambda entry: entry.run.source,
-    "status": lambda entry: f"{entry.run.status}\n{status_words(entry.run.status)}",
-    "kind": lambda entry: entry.run.kind,
-    "user": lambda entry: entry.run.user,
-    "tag": lambda entry: "\n".join(entry.run.tags),
-}
-_NUMBERS: dict[str, Callable[[RunEntry, Cost], float | None]] = {
-    "steps": lambda entry, cost: entry.run.steps,
-    "asks": lambda entry, cost: entry.run.questions,
-    "replies": lambda entry, cost: entry.run.replies,
-    "attempt": lambda entry, cost: entry.run.attempt,
-    "score": lambda entry, cost: entry.run.score,
-    "tokens": lambda entry, cost: cost.tokens,
-    "cost": lambda entry, cost: cost.dollars,
-    "seconds": lambda entry, cost: cost.seconds,
-}
-_ALIASES = {
-    "model": "agent",
-    "format": "source",
-    "person": "user",
-    "questions": "asks",
-    "time": "seconds",
-    "tags": "tag",
-}
-COSTLY = frozenset({"tokens", "cost", "seconds"})
-"""Fields that require reading a run's steps."""
-FIELDS = (*_TEXT, *_NUMBERS, "started")
+FIELDS = tuple(dict.fromkeys(column.filters[0] for column in FILTERED.values()))
+"""Fields of a filter, without their other words."""
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ":": operator.eq, "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge,
@@ -90,25 +60,20 @@ def parse_filter(text: str) -> RunFilter:
         if not field and not value:
             continue
         test = _field_test(field, sign, value) if field else _word_test(value)
-        costly |= bool(field) and _field_name(field) in COSTLY
+        costly |= bool(field) and FILTERED[field.casefold()].costly
         tests.append(_negate(test) if minus else test)
     return RunFilter(tuple(tests), costly)
 
 
 def _field_test(field: str, sign: str, value: str) -> Fits:
-    name = _field_name(field)
-    if name not in FIELDS:
+    column = FILTERED.get(field.casefold())
+    if column is None:
         problem = f"there is no field {plain(field)!r}; there are {', '.join(FIELDS)}{suggestion(field, FIELDS)}"
         raise LabError("Filter", problem, f'Put the words in quotes to look for them: "{plain(field)}{sign}..."')
-    if name in _NUMBERS:
-        return _number_test(name, sign, value)
-    if name == "started":
-        return _time_test(sign, value)
-    return _text_test(name, sign, value)
-
-
-def _field_name(field: str) -> str:
-    return _ALIASES.get(field.casefold(), field.casefold())
+    name = column.filters[0]
+    if column.text is not None:
+        return _text_test(name, column.text, sign, value)
+    return _time_test(sign, value) if column.is_time else _number_test(name, column.value, sign, value)
 
 
 def _word_test(value: str) -> Fits:
@@ -116,10 +81,10 @@ def _word_test(value: str) -> Fits:
     return lambda entry, cost: needle in entry.text
 
 
-def _text_test(name: str, sign: str, value: str) -> Fits:
+def _text_test(name: str, text_of: Callable[[RunEntry], str], sign: str, value: str) -> Fits:
     if sign not in (":", "=", "!="):
         raise LabError("Filter", f"{name} is a word, which is no more or less; write {name}:{plain(value)}")
-    text_of, needle = _TEXT[name], value.casefold()
+    needle = value.casefold()
     if name == "status" and needle and not any(needle in f"{s}\n{status_words(s)}" for s in _STATUSES):
         known = f"there are {', '.join(_STATUSES)}{suggestion(value, _STATUSES)}"
         raise LabError("Filter", f"there is no status {plain(value)!r}; {known}")
@@ -132,8 +97,7 @@ def _text_test(name: str, sign: str, value: str) -> Fits:
     return _negate(test) if sign == "!=" else test
 
 
-def _number_test(name: str, sign: str, value: str) -> Fits:
-    number_of = _NUMBERS[name]
+def _number_test(name: str, number_of: Value, sign: str, value: str) -> Fits:
     if value.casefold() == NONE and sign in (":", "=", "!="):
         none_wanted = sign != "!="
         return lambda entry, cost: (number_of(entry, cost) is None) is none_wanted

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
 from lab.core.text.suggestion import unknown_name
-from lab.runs.run_filter import COSTLY, UNKNOWN, RunFilter
+from lab.runs.run_columns import SORTED, UNKNOWN
+from lab.runs.run_filter import RunFilter
 from lab.runs.run_rows import Cost, RunEntry
 
 NEWEST = "newest"
-Value = Callable[[RunEntry, Cost], float | str | None]
-SORTS: dict[str, Value] = {
+SORTS: dict[str, Callable[[RunEntry, Cost], Any]] = {
     NEWEST: lambda entry, cost: entry.run.n,
-    "task": lambda entry, cost: entry.title.casefold(),
-    "agent": lambda entry, cost: entry.agent.casefold(),
-    "persona": lambda entry, cost: entry.run.persona.casefold() or None,
-    "source": lambda entry, cost: entry.run.source or None,
-    "steps": lambda entry, cost: entry.run.steps,
-    "asks": lambda entry, cost: entry.run.questions,
-    "status": lambda entry, cost: entry.run.status,
-    "score": lambda entry, cost: entry.run.score,
-    "tokens": lambda entry, cost: cost.tokens,
-    "cost": lambda entry, cost: cost.dollars,
-    "seconds": lambda entry, cost: cost.seconds,
-    "started": lambda entry, cost: entry.run.started or None,
+    **{name: column.sort_key for name, column in SORTED.items()},
 }
 """Sort keys by column. Unknown values come last in either direction."""
-WORDS = frozenset({"task", "agent", "persona", "source", "status"})
-"""Columns that sort ascending. Others sort with the largest or newest first."""
 MEANS = ("score", "steps")
 """Columns whose group mean sorts the groups. Other columns only sort the runs within."""
 GROUPS: dict[str, Callable[[RunEntry], str]] = {
@@ -53,28 +42,24 @@ class Order(NamedTuple):
     @property
     def descending(self) -> bool:
         """True if the largest comes first."""
-        return (self.by not in WORDS) is not self.reversed
+        return (self.by == NEWEST or not SORTED[self.by].ascending) is not self.reversed
 
     @property
     def needs_costs(self) -> bool:
         """True if it sorts by the cost of a run."""
-        return self.by in COSTLY
+        return self.by in SORTED and SORTED[self.by].costly
 
 
-class RunGroup(NamedTuple):
-    """Runs with one value in common. `mean` is over the `n` runs with a score, None without any."""
+class RunGroup(msgspec.Struct, frozen=True, rename={"mean": "mean_score", "steps": "mean_steps"}):
+    """Runs with a common value: the mean score of the `n` that have one, null if none has."""
 
     name: str
     runs: int
-    n: int
     mean: float | None
+    n: int
+    missing: int
     steps: float
-    statuses: tuple[tuple[str, int], ...]
-
-    @property
-    def missing(self) -> int:
-        """Number of runs without a score."""
-        return self.runs - self.n
+    statuses: dict[str, int]
 
 
 class RunTableLine(NamedTuple):
@@ -124,10 +109,11 @@ def group_of(name: str, entries: Sequence[RunEntry]) -> RunGroup:
     return RunGroup(
         name,
         len(entries),
-        len(scores),
         sum(scores) / len(scores) if scores else None,
-        sum(entry.run.steps for entry in entries) / len(entries),
-        tuple(Counter(entry.run.status for entry in entries).most_common()),
+        len(scores),
+        len(entries) - len(scores),
+        round(sum(entry.run.steps for entry in entries) / len(entries), 3),
+        dict(Counter(entry.run.status for entry in entries).most_common()),
     )
 
 
@@ -145,7 +131,7 @@ def _sort_entries(entries: list[RunEntry], order: Order, costs: Mapping[str, Cos
     keyed = [(sort_key(entry, costs.get(entry.run.id, UNKNOWN)), entry) for entry in entries]
     sortable = [pair for pair in keyed if pair[0] is not None]
     # The sort is stable, so that equal values stay newest first.
-    sortable.sort(key=lambda pair: pair[0], reverse=order.descending)  # type: ignore[arg-type,return-value]
+    sortable.sort(key=lambda pair: pair[0], reverse=order.descending)
     return [entry for _, entry in sortable] + [entry for value, entry in keyed if value is None]
 
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from lab.core.errors import LabError
 from lab.core.redaction.secret_keys import without_keys
-from lab.core.run.shadow_answer import MissingShadow, ShadowAnswer
+from lab.core.run.shadow_answer import MissingShadow, ShadowAnswer, ShadowsPlayed
 from lab.core.run.step import Observation, Question
 from lab.core.run.trace import Asked, Started, Step
 from lab.core.seams import WaitCancelled
@@ -166,32 +166,20 @@ def _without_answer(row: ShadowAnswer, missing: MissingShadow, error: LabError) 
     return replace(row, at=now(), missing=missing, why=why)
 
 
-class ShadowsResult(NamedTuple):
-    """Result of asking shadows again: of how many questions how many are answered, and how many are new.
-
-    `cost` is in US dollars, as far as known. `interrupted` is true if Ctrl+C ended it.
-    """
-
-    of: int
-    answered: int
-    new: int
-    cost: float
-    interrupted: bool = False
-
-
 def ask_missing(
     store: Store,
     runs: Iterable[str],
     names: Sequence[str],
     stop: threading.Event,
     may_ask: Callable[[float | None], bool] = lambda cost: True,
-) -> ShadowsResult:
+) -> ShadowsPlayed:
     """Ask shadows the unanswered questions of these runs, as long as `may_ask` returns True for the cost so far.
 
-    The cost is None if that of an answer is unknown. After Ctrl+C nothing more is asked, and the rest is only counted.
+    The cost is None if that of an answer is unknown. Ctrl+C sets `stop`. Then nothing more is asked, and the rest is
+    only counted.
     """
     question_count = answer_count = new = 0
-    cost, unpriced, interrupted = 0.0, False, False
+    cost, unpriced = 0.0, False
     for run in runs:
         current = {(one.index, one.by.id): one for one in store.shadows.current(run)}
         for question in shadow_questions(store, run):
@@ -200,16 +188,16 @@ def ask_missing(
                 answer = current.get((question.step, name))
                 if (
                     (answer is None or answer.missing is not None)
-                    and not interrupted
+                    and not stop.is_set()
                     and may_ask(None if unpriced else cost)
                 ):
                     try:
                         answer = answer_shadow(store, run, name, question, stop)
                     except KeyboardInterrupt:
-                        interrupted = True
+                        stop.set()
                         continue
                     cost += (answer.usage.cost or 0.0) if answer.usage is not None else 0.0
                     unpriced = unpriced or (answer.usage is not None and answer.usage.cost is None)
                     new += answer.missing is None
                 answer_count += answer is not None and answer.missing is None
-    return ShadowsResult(question_count, answer_count, new, cost, interrupted)
+    return ShadowsPlayed(question_count, answer_count, new, cost)

@@ -11,7 +11,7 @@ from string import Template
 from lab.core.study.study_progress import StudyProgress
 from lab.core.text.plain_text import html_text
 from lab.studies.progress import progress_words
-from lab.studies.progress.progress_words import FIELDS, RATERS, STRAGGLERS, Cells, ProgressColumn
+from lab.studies.progress.progress_words import FIELDS, RATERS, STRAGGLERS, Cells, ProgressColumn, ProgressRow
 
 EVERY = 5
 """Seconds between two updates."""
@@ -25,37 +25,29 @@ def progress_page(progress: StudyProgress, nonce: str) -> str:
 
 
 def _body(progress: StudyProgress) -> str:
-    at = progress.at
-    rows = [
-        (progress_words.rater_cells(rater, at), "urgent" if rater.straggler or rater.held else "")
-        for rater in progress.raters
-    ]
-    rows += [(progress_words.judge_cells(judge), "judge") for judge in progress.judges]
-    rows += [(progress_words.total_cells(progress), "all")]
-    fields = [(progress_words.field_cells(field), "") for field in progress.fields if field.differ.n]
-    means = [*progress_words.legend(_filled_columns(RATERS, [cells for cells, _ in rows]), RATERS), *STRAGGLERS]
+    rows, fields = progress_words.people_rows(progress), progress_words.question_rows(progress)
+    columns = progress_words.filled_columns(RATERS, [row.cells for row in rows])
+    means = [*progress_words.legend(columns, RATERS), *STRAGGLERS]
     return "".join(
         (
             f"<h1>{html_text(progress_words.head_words(progress))}</h1>",
             "".join(f"<p>{html_text(progress_words.interval_words(interval))}</p>" for interval in progress.intervals),
             _table(RATERS, rows),
             _table(FIELDS, fields) if fields else "",
-            f"<p>read at {at[11:19]} UTC</p>",
+            f"<p>read at {progress.at[11:19]} UTC</p>",
             f"<ul>{''.join(f'<li>{html_text(line)}</li>' for line in means)}</ul>",
         )
     )
 
 
-def _filled_columns(table: Mapping[str, ProgressColumn], rows: Sequence[Cells]) -> list[str]:
-    """Return the columns that have a value in any row."""
-    return [name for name in table if any(row.get(name) for row in rows)]
-
-
-def _table(table: Mapping[str, ProgressColumn], rows: Sequence[tuple[Cells, str]]) -> str:
-    """Return a table of rows, each with its CSS class."""
-    names = _filled_columns(table, [cells for cells, _ in rows])
+def _table(table: Mapping[str, ProgressColumn], rows: Sequence[ProgressRow]) -> str:
+    """Return a table of rows. A row's CSS class is its kind, or `urgent`."""
+    names = progress_words.filled_columns(table, [row.cells for row in rows])
     heads = (f'<th scope="col"{_class_attribute(table[name])}>{html_text(table[name].title)}</th>' for name in names)
-    lines = (f'<tr class="{looks}">{"".join(_cells(table, names, cells))}</tr>' for cells, looks in rows)
+    lines = (
+        f'<tr class="{"urgent" if row.urgent else row.kind}">{"".join(_cells(table, names, row.cells))}</tr>'
+        for row in rows
+    )
     return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
 
-from lab.core.study.adjudication import Means, Move, Settlement, count_of_answer
+from lab.core.study.adjudication import AnswerCount, Means, Move, Settlement, count_of_answer
 from lab.core.study.label import Missing
 from lab.core.study.protocol import Field, Protocol
 from lab.core.study.rating_sheet import MISSING, FieldReference, target_of
@@ -22,7 +22,7 @@ from lab.studies.settling.adjudication import ItemAnswers, MaskedAnswer
 from screens.theme import ACCENT, MUTED, SUCCESS, WARNING
 
 if TYPE_CHECKING:
-    from annotators.adjudication import AnswerCount, DisputedPlace
+    from annotators.adjudication import DisputedPlace
 
 
 @dataclass
@@ -115,7 +115,7 @@ def queue_heading(way: Wording, width: int) -> Content:
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """Return the counts of the answers, the most frequent first."""
     return ", ".join(
-        count_of_answer(answer_count.people, answer_words(way, item, answer_count.value, answer_count.reason))
+        count_of_answer(answer_count.people, answer_words(way, item, answer_count.value, answer_count.missing))
         for answer_count in counts
     )
 

@@ -223,16 +223,16 @@ def result_content(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequen
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}
     for comparison in handed.compared:
-        item = items.get(comparison.spot)
-        name = way.title(item) if item is not None else comparison.spot.field
-        gold = str(comparison.gold.value) if item is None else value_words(way, item, comparison.gold.value)
-        text = str(comparison.answer) if item is None else _value_words(way, item, comparison.answer)
+        item = items.get(FieldReference(comparison.target, comparison.field))
+        name = way.title(item) if item is not None else comparison.field
+        gold = str(comparison.gold) if item is None else value_words(way, item, comparison.gold)
+        text = str(comparison.said) if item is None else _value_words(way, item, comparison.said)
         sign = ("✓ ", SUCCESS) if comparison.right else ("✗ ", ERROR)
         both = f"   {way.sheet('_you', text)}\n   {way.sheet('_gold', gold)}\n"
         answers = f"   {text}\n" if comparison.right else both
         parts += [sign, (f"{one_line(name, 120)}\n", "bold"), answers]
-        if comparison.gold.reason:
-            parts.append((f"   {plain(comparison.gold.reason)}\n", MUTED))
+        if comparison.reason:
+            parts.append((f"   {plain(comparison.reason)}\n", MUTED))
     if handed.share is not None:
         parts.append(f"\n{handed.share:.0%} right in the pilot so far.\n\n")
     for field_name, words in derived:

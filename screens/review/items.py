@@ -46,7 +46,7 @@ the room.
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
         head = f"{one_line(row.annotator, 10):<10} {row.steps:>5}  "
-        return Content.assemble(head, (f"{_state_words(row):<26} ", ACCENT), one_line(row.intent, 300))
+        return Content.assemble(head, (f"{_state_words(row):<26} ", ACCENT), one_line(row.task, 300))
 
 
 def _state_words(row: WaitingDemonstration | UnclearedDemonstration) -> str:

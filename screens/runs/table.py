@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 from textual import events
@@ -12,7 +13,8 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.text.plain_text import plain
-from lab.runs.descriptions import format_dollars, local_time, mean_words, one_line, score_words, status_words
+from lab.runs.descriptions import mean_words, one_line, score_words, status_words
+from lab.runs.run_columns import FILTERED, RUN_COLUMNS, SORTED, UNKNOWN
 from lab.runs.run_order import ArrangedRuns, Order, RunGroup, RunTableLine
 from lab.runs.run_rows import Cost, RunEntry
 from screens.theme import HEADING, LOUD_WARNING, MUTED
@@ -24,21 +26,16 @@ UNREAD = "…"
 
 
 COLUMNS: dict[str, TableColumn] = {
-    "agent": TableColumn("agent", 12, 66, share=7, gap=1),
-    "persona": TableColumn("persona", 8, 128, gap=1),
-    "source": TableColumn("source", 8, 96, gap=1),
-    "steps": TableColumn("steps", 6, 0, right=True, gap=1),
-    "asks": TableColumn("asks", 5, 66, right=True, gap=1),
-    "status": TableColumn("status", 12, 0),
-    "score": TableColumn("score", 6, 0, right=True, gap=1),
-    "tokens": TableColumn("tokens", 9, 108, right=True, gap=1),
-    "cost": TableColumn("cost", 8, 144, right=True, gap=1),
-    "seconds": TableColumn("time", 12, 156, right=True, gap=1),
-    "started": TableColumn("started", 16, 172),
-}
-_LEAST_TASK = 10
-"""Minimum columns of a task."""
-COSTS = ("tokens", "cost", "seconds")
+    column.name: TableColumn(
+        column.app_title or column.title, column.width, column.least, right=column.right, share=column.share,
+        # A text to the right of a number needs one more blank.
+        gap=1 + (left.right and not column.right),
+    )
+    for left, column in pairwise(SORTED.values())
+}  # fmt: skip
+"""Columns beside the task, which takes the remaining width."""
+_LEAST_TASK = SORTED["task"].width
+COSTS = frozenset(column.name for column in RUN_COLUMNS if column.costly)
 _GROUP = {
     "runs": TableColumn("runs", 6, 0, right=True, gap=1),
     "mean": TableColumn("mean score", 10, 0, right=True),
@@ -46,16 +43,6 @@ _GROUP = {
     "missing": TableColumn("no score", 8, 0, right=True),
     "steps": TableColumn("mean steps", 10, 90, right=True),
     "statuses": TableColumn("status", 30, 112, share=4),
-}
-_VALUES: dict[str, Callable[[RunEntry], str]] = {
-    "agent": lambda it: one_line(it.agent),
-    "persona": lambda it: one_line(it.run.persona or "-"),
-    "source": lambda it: one_line(it.run.source or "-"),
-    "steps": lambda it: str(it.run.steps),
-    "asks": lambda it: str(it.run.questions) if it.run.questions else "-",
-    "status": lambda it: status_words(it.run.status, it.run.status == "open" and it.run.questions > it.run.replies),
-    "score": lambda it: score_words(it.run.score),
-    "started": lambda it: local_time(it.run.started) or "-",
 }
 
 
@@ -86,7 +73,10 @@ def heading(width: int, order: Order) -> list[tuple[str, str]]:
 def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
     """Return a run's cells by name, as wide together as the table, which is sorted `by` a column."""
     columns = visible_columns(width, by)
-    values = {name: _cost_words(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
+    values = {
+        name: UNREAD if cost is None and name in COSTS else one_line(SORTED[name].app_words(it, cost or UNKNOWN))
+        for name in columns
+    }
     tags = [one_line(tag) for tag in it.run.tags]
     first = fit_name_and_title(one_line(it.name), one_line(it.title), _task_width(width, columns), tags)
     marks = [("tags", first.tags)] if first.tags else []
@@ -99,7 +89,7 @@ def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
     Its values are under the headings of the groups, its name is indented.
     """
     columns = {name: column for name, column in _GROUP.items() if width >= column.min_table_width}
-    status = _VALUES["status"](it)
+    status = SORTED["status"].app_words(it, UNKNOWN)
     words = {"agent": one_line(it.agent), "task": one_line(it.words), "status": status}
     if "statuses" in columns:
         del words["status"]
@@ -123,25 +113,9 @@ def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
         "n": f"{group.n:,}",
         "missing": f"{group.missing:,}" if group.missing else "-",
         "steps": f"{group.steps:.1f}",
-        "statuses": ", ".join(f"{count:,} {status_words(status)}" for status, count in group.statuses),
+        "statuses": ", ".join(f"{count:,} {status_words(status)}" for status, count in group.statuses.items()),
     }
     return _row(width, columns, one_line(group.name) or "(empty)", values)
-
-
-def _cost_words(name: str, cost: Cost | None) -> str:
-    if cost is None:
-        return UNREAD
-    if name == "tokens":
-        return "-" if cost.tokens is None else f"{cost.tokens:,}"
-    if name == "cost":
-        return format_dollars(cost.dollars)
-    return _time_words(cost.seconds)
-
-
-def _time_words(seconds: float | None) -> str:
-    if seconds is None:
-        return "-"
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60):,} min {int(seconds % 60):02d} s"
 
 
 def _row(width: int, columns: dict[str, TableColumn], first: str, values: dict[str, str]) -> list[tuple[str, str]]:
@@ -157,11 +131,14 @@ def _format_cells(columns: dict[str, TableColumn], values: dict[str, str]) -> li
     return [(name, " " * column.gap + cell(values[name], column)) for name, column in columns.items()]
 
 
+_FIELDS = {column.filters[0]: column for column in FILTERED.values()}
+_WORDS = ", ".join(name for name, column in _FIELDS.items() if column.text is not None)
+_NUMBERS = ", ".join(name for name, column in _FIELDS.items() if column.text is None and not column.is_time)
 _LISTED = 200
 """Maximum characters of a name in a row of the file's list."""
 _SIGN = 2
 """Columns before each line for its sign: marked, selected, open."""
-_QUIET = frozenset({"persona", "source", "started", "statuses", "tags", *COSTS})
+_QUIET = frozenset({"statuses", "tags", *(column.name for column in RUN_COLUMNS if column.muted)})
 
 
 class RunTableView(LineList, inherit_bindings=False):
@@ -173,9 +150,8 @@ class RunTableView(LineList, inherit_bindings=False):
 Every run of the file. **{list.open}** plays the run back, or opens and closes a group.
 
 - **{runs.filter}** filters: words, and fields with a value. `agent:qwen score<1 asks>0 -status:open source:knowu
-  task:"two words"`. Words: id, task, agent, persona, source, status, kind, user, tag. Numbers: steps, asks, replies,
-  score, attempt, tokens, cost, seconds. `started>2025-03` (UTC). `score:none` finds what is not known; that fits
-  nothing else.
+  task:"two words"`. Words: WORDS. Numbers: NUMBERS. `started>2025-03` (UTC). `score:none` finds what is not known;
+  that fits nothing else.
 - **{runs.sort}** sorts by the next column, **{runs.sort_back}** by the one before, **{runs.turn}** the other way
   round; a click on a heading does both.
 - **{runs.group}** puts runs into groups by task, agent, source, persona or status: how many, their mean score, of how
@@ -188,7 +164,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
   choose; `tag:name` in the filter finds them. **{runs.archive}** archives them: they are in no list any more, and
   nothing is lost. **{runs.archived}** lists what is archived, where the same key brings back. **{runs.undo}** takes
   back what was tagged or archived last.
-"""
+""".replace("WORDS", _WORDS).replace("NUMBERS", _NUMBERS)
     heading_rows = 1
     empty = "Reading the runs ..."
     BINDINGS: ClassVar[list[BindingType]] = [

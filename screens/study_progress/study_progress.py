@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -20,7 +20,7 @@ from lab.core.study.study_progress import StudyProgress
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from lab.studies.progress import progress_words
-from lab.studies.progress.progress_words import FIELDS, RATERS, Cells, ProgressColumn
+from lab.studies.progress.progress_words import FIELDS, RATERS, ProgressColumn, ProgressRow, people_rows, question_rows
 from screens.key_names import with_keys
 from screens.lab import lab_of, try_report
 from screens.study_progress.keys import KEYS
@@ -166,7 +166,7 @@ class ProgressScreen(RoomScreen[None]):
             return
         self.reading.busy = False
         self.progress = message.progress
-        self._show_rows(rows_of(message.progress), questions_of(message.progress))
+        self._show_rows(people_rows(message.progress), question_rows(message.progress))
 
     @on(ProgressComputation.Refused)
     def _show_error(self, message: ProgressComputation.Refused) -> None:
@@ -265,46 +265,6 @@ _WIDEST = 40
 """Minimum and maximum cells of a column. The line below the table shows all of its content."""
 
 
-class ProgressRow(NamedTuple):
-    """A row: its cells, its owner, and its words below the table."""
-
-    cells: Cells
-    kind: Literal["rater", "judge", "all", "question"]
-    id: str
-    words: str
-    urgent: bool = False
-    """True if a manager should act on it."""
-
-
-def rows_of(progress: StudyProgress) -> list[ProgressRow]:
-    """Return the rows of a study's people, then judges, then the total."""
-    at = progress.at
-    rows = [
-        ProgressRow(
-            progress_words.rater_cells(one, at), "rater", one.rater, progress_words.rater_words(one, at),
-            one.held or bool(one.straggler) or one.clashes > 0,
-        )
-        for one in progress.raters
-    ]  # fmt: skip
-    for one in progress.judges:
-        cells = progress_words.judge_cells(one)
-        intervals = [progress_words.interval_words(its) for its in progress.intervals if its.judge == one.judge]
-        words = "   ".join([progress_words.judge_words(one), *intervals])
-        rows.append(ProgressRow(cells, "judge", one.judge, words))
-    cells = progress_words.total_cells(progress)
-    return [*rows, ProgressRow(cells, "all", "", progress_words.total_words(progress))]
-
-
-def questions_of(progress: StudyProgress) -> list[ProgressRow]:
-    """Return the questions that at least two people answered for the same item."""
-    fields = [one for one in progress.fields if one.differ.n]
-    return [
-        ProgressRow(cells, "question", one.field, f"{cells['question']}: people differ in {cells['differs']} items")
-        for one in fields
-        for cells in (progress_words.field_cells(one),)
-    ]
-
-
 class _ProgressTable(Table[ProgressRow]):
     """Rows in as many columns as fit. The most useful columns are dropped last."""
 
@@ -317,16 +277,8 @@ class _ProgressTable(Table[ProgressRow]):
         cells = [row.cells for row in self.rows]
         most = {"name": max(_NARROWEST, width // 5), "note": max(_NARROWEST, width // 4)}
         needs = {name: min(self.longest(name), most.get(name, _WIDEST)) for name in self._table}
-        names = progress_words.columns_for(self._table, cells, needs, width, _GAP)
-        columns = {name: self._columns[name]._replace(width=needs[name]) for name in names}
-        over = sum(column.width + _GAP for column in columns.values()) - _GAP - width
-        # Still too wide: only these columns can be cut and read.
-        for name in ("name", "question", "note"):
-            if over > 0 and name in columns:
-                least = max(4, columns[name].width - over)
-                over -= columns[name].width - least
-                columns[name] = columns[name]._replace(width=least)
-        return columns
+        widths = progress_words.column_widths(self._table, cells, needs, width, _GAP)
+        return {name: self._columns[name]._replace(width=wide) for name, wide in widths.items()}
 
     def words(self, name: str, row: ProgressRow, width: int) -> str:
         return row.cells.get(name, "")

@@ -11,7 +11,9 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
@@ -19,7 +21,7 @@ from lab.core.redaction.quotations import OwnText
 from lab.core.study.label import Withdrawal
 from store.copies.kit_import import import_kit_within
 from store.copies.merge_runs import merge_designs, merge_runs
-from store.copies.merge_studies import find_clashes, merge_studies
+from store.copies.merge_studies import MergeClash, find_clashes, merge_studies
 from store.copies.merge_transaction import Merge
 from store.copies.pack import remove_unfinished, sync_to_disk
 from store.erasing.erasure import NotWiped
@@ -36,23 +38,26 @@ if TYPE_CHECKING:
 _MOST_CLASHES = 10_000
 """Maximum number of clashes that are listed."""
 
-Clash = tuple[str, int, str, str, int, str, str, bool]
-"""A clash: study, version, rater, unit, run, target, field, and True if the sheet is handed in."""
+_PUBLISHED = {"added": "came", "already_present": "there", "removed": "gone", "linked_files": "outside"}
 
 
-class Merged(NamedTuple):
-    """Result of a merge: rows `added` and `removed` by kind, and the number of those `already_present`.
+class Merged(msgspec.Struct, frozen=True, rename=_PUBLISHED):
+    """Result of `file merge`.
 
-    `withdrew` are codes of people erased here because another file records their withdrawal. `linked_files` are files
-    with linked pictures of erased runs. `clashes` are the places where a rater now has two last answers.
+    `came` counts new rows by kind, `there` those that were here before. `gone` counts rows deleted because another file
+    records a withdrawal (`withdrew`) or an erased run. `kits` are those of the files that were kits. `clashes` are all
+    current ones, for their raters to settle. `outside` are files with linked pictures of deleted runs, which remain on
+    the disk.
     """
 
+    db: str
+    files: tuple[str, ...]
     added: dict[str, int]
     already_present: int
     removed: dict[str, int]
     withdrew: tuple[str, ...]
     kits: tuple[str, ...]
-    clashes: tuple[Clash, ...]
+    clashes: tuple[MergeClash, ...]
     linked_files: tuple[str, ...]
 
 
@@ -118,9 +123,9 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
             into.added.update(dealt=carried.assignments, labels=carried.labels, acts=carried.acts)
             clashes = tuple(clash for clash, _ in zip(find_clashes(into), range(_MOST_CLASHES), strict=False))
     merge_report = Merged(
+        str(name or store.path), tuple(map(str, files)),
         {what: count for what, count in into.added.items() if count}, into.already_present, dict(into.removed),
-        tuple(into.withdrew),
-        tuple(map(str, kits)), clashes, tuple(dict.fromkeys(into.outside)),
+        tuple(into.withdrew), tuple(map(str, kits)), clashes, tuple(dict.fromkeys(into.outside)),
     )  # fmt: skip
     if into.removed or into.covered:
         store.erasure.wipe(merge_report)

@@ -12,11 +12,13 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from lab.core.codec import convert, decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.study.adjudication import Settlement
 from lab.core.study.label import Act, Label
-from lab.core.study.label_rules import check_value
+from lab.core.study.label_rules import check_answer, check_value
 from lab.core.study.rating_sheet import fields_by_target, target_of
 from lab.core.study.study import VERSION, Assignment, Study, Unit
 from store.erasing.tombstones import check_not_withdrawn
@@ -219,7 +221,7 @@ def _label_check(into: Merge, study: Study) -> Callable[[Label, str], bool]:
         if label.rater.kind == "human" and not dealt(label.rater.id, label.unit, label.run):
             raise LabError(what, f"unit {label.unit}, rating {label.run}, is not dealt to {label.rater.id}.")
         if not label.cleared:
-            check_value(what, field, target_of(unit, label.target), label)
+            check_answer(what, field, target_of(unit, label.target), label)
         return True
 
     return check
@@ -263,9 +265,8 @@ def _check_settlement(into: Merge, study: Study, act: Act, what: str) -> None:
     if settlement.minutes is not None and not 0 <= settlement.minutes < float("inf"):
         raise LabError(what, f"field minutes: {settlement.minutes:g} is no length of time")
     if not settlement.withdrawn:
-        label = Label("", *key_of(study), unit.id, settlement.target, settlement.field, act.rater, settlement.value,
-                      reason_missing=settlement.reason_missing)  # fmt: skip
-        check_value(what, field, target_of(unit, settlement.target), label)
+        target, missing = target_of(unit, settlement.target), settlement.reason_missing
+        check_value(what, field, target, settlement.value, missing, by=act.rater.kind)
 
 
 # -- clashes ---------------------------------------------------------------------------------------------------
@@ -290,12 +291,28 @@ _NEWEST_VERSIONS = (
 )
 
 
-def find_clashes(into: Merge) -> Iterator[tuple[str, int, str, str, int, str, str, bool]]:
-    """Yield the clashes of all studies: study, version, rater, unit, run, target, field, and True if handed in.
+class MergeClash(msgspec.Struct, frozen=True):
+    """A place with two last labels of one rater. `target` is empty for the unit itself.
+
+    On a unit that is `handed_in` its rater may still settle on one of them, and nothing else changes.
+    """
+
+    study: str
+    version: int
+    rater: str
+    unit: str
+    run: int
+    target: str
+    field: str
+    handed_in: bool
+
+
+def find_clashes(into: Merge) -> Iterator[MergeClash]:
+    """Yield the clashes of all studies.
 
     For an extended study only its newest version counts: earlier answers were carried over and are settled there.
     """
     studies = into.db.execute(_NEWEST_VERSIONS).fetchall()
-    for key in studies:
-        for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, key):
-            yield (*key, rater, unit, run, target, field, bool(is_handed_in))
+    for id, version in studies:
+        for rater, unit, run, target, field, is_handed_in in into.db.execute(_CLASHES, (id, version)):
+            yield MergeClash(id, version, rater, unit, run, target, field, bool(is_handed_in))

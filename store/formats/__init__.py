@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from lab.core.codec import read_json
 from lab.core.errors import LabError
 from lab.core.run.limits import JSON_BYTES
@@ -77,7 +79,7 @@ class RunSource:
             return None
 
 
-class FailedRun(NamedTuple):
+class FailedRun(msgspec.Struct, frozen=True):
     """A source, or a part of one, that could not be read, with the reason as a sentence."""
 
     path: str

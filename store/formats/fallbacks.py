@@ -14,7 +14,7 @@ FallbackKind = Literal[
     "line", "mended picture", "mended tree", "table", "folder", "packed", "file",
 ]  # fmt: skip
 
-_SENTENCES: dict[FallbackKind, tuple[str, str]] = {
+_SENTENCES: dict[str, tuple[str, str]] = {
     "picture": ("picture is missing or cut short", "pictures are missing or cut short"),
     "tree": ("UI tree could not be read", "UI trees could not be read"),
     "action": ("action is of no known kind and stands as `other`", "actions are of no known kind and stand as `other`"),
@@ -43,7 +43,7 @@ _LONGEST = 200
 class Fallback(msgspec.Struct, frozen=True):
     """One kind of fallback: how often, and the first place with its reason, if known."""
 
-    kind: FallbackKind
+    kind: str
     count: int
     first: str
 
@@ -58,19 +58,19 @@ class Fallbacks:
     """Counts fallbacks by kind. Readers must count here whenever they use a default."""
 
     def __init__(self) -> None:
-        self._counts: dict[FallbackKind, int] = {}
-        self._firsts: dict[FallbackKind, str] = {}
+        self._counts: dict[str, int] = {}
+        self._firsts: dict[str, str] = {}
 
     def add(self, kind: FallbackKind, place: object, why: str = "", count: int = 1) -> None:
         """Count a fallback at a place (a file with a line or field), with a short reason."""
-        self._counts[kind] = self._counts.get(kind, 0) + count
         words = " ".join(why.split())[:_LONGEST].rstrip(". ")
         first = f"{place} ({words})" if words else str(place)
-        self._firsts.setdefault(kind, escape_surrogates(first))
+        self.extend([Fallback(kind, count, escape_surrogates(first))])
 
     def extend(self, others: Iterable[Fallback]) -> None:
         for other in others:
-            self.add(other.kind, other.first, count=other.count)
+            self._counts[other.kind] = self._counts.get(other.kind, 0) + other.count
+            self._firsts.setdefault(other.kind, other.first)
 
     def drain(self) -> list[Fallback]:
         """Return all fallbacks counted so far and reset the counts."""

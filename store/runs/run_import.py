@@ -43,28 +43,33 @@ _USUAL_PICTURE = 256 * 1024
 
 
 class Tally(msgspec.Struct):
-    """Numbers of runs of one format that were imported, already present, or failed."""
+    """Numbers of one format's runs by outcome."""
 
-    imported: int = 0
-    skipped: int = 0
-    failed: int = 0
+    imported: int
+    skipped: int
+    failed: int
 
 
 class Report(msgspec.Struct):
-    """Result of an import, printed by `hitlab import --json`. Each failure is a path and a sentence.
+    """Result of `import`. `skipped` runs were in the file before. `formats` holds the numbers by format.
 
-    `formats` counts by format, without files of unknown format. `interrupted` is True if the import was stopped early.
+    `formats` leaves out files of unknown format. `interrupted` means that a person stopped it early. `linked` counts
+    the database's pictures in outside files. `fallbacks` lists what was not imported as it is, and files that should
+    hold a run but do not.
     """
 
-    imported: int = 0
-    skipped: int = 0
-    failed: list[dict[str, str]] = []
+    imported: int
+    skipped: int
+    failed: list[FailedRun]
     formats: dict[str, Tally] = {}
     interrupted: bool = False
-    incomplete: list[tuple[str, MissingPictures]] = []
-    """Ids of runs whose source lacks pictures, with what is missing."""
+    linked: int = 0
     fallbacks: list[Fallback] = []
-    """Fallbacks of imported runs, and files that hold no run, grouped by kind."""
+
+    def count(self, format: str, outcome: Outcome) -> None:
+        """Count a run of a format."""
+        tally = self.formats.setdefault(format, Tally(0, 0, 0))
+        setattr(tally, outcome, getattr(tally, outcome) + 1)
 
 
 def import_paths(
@@ -73,17 +78,18 @@ def import_paths(
     format: str | None = None,
     on_run: Callable[[str, Outcome], None] | None = None,
     *,
+    on_incomplete: Callable[[str], None] = lambda _: None,
     link: bool = False,
     encoding: str = "",
 ) -> Report:
     """Import every run below `paths`. An unreadable run is reported as failed and the others still come in.
 
-    `on_run` is called once a run is on the disk, with its id (or the path that failed) and the outcome. `link` leaves
-    whole-file screenshots in place. `encoding` overrides the detected encoding of texts. Ctrl-C stops the import and
-    keeps what is done. If the database cannot be written, its `LabError` ends the import, and the runs reported before
-    remain.
+    `on_run` is called once a run is on the disk, with its id (or the path that failed) and the outcome,
+    `on_incomplete` with the id of a run whose source lacks pictures. `link` leaves whole-file screenshots in place.
+    `encoding` overrides the detected encoding of texts. Ctrl-C stops the import and keeps what is done. If the
+    database cannot be written, its `LabError` ends the import, and the runs reported before remain.
     """
-    importing = _Import(store, on_run, link=link)
+    importing = _Import(store, on_run, on_incomplete, link=link)
     try:
         for path in paths:
             importing.read(path, format, encoding)
@@ -98,18 +104,18 @@ def import_paths(
 
 def failed_import(paths: Iterable[Path], format: str | None = None, *, encoding: str = "") -> Report | None:
     """Return the report of an import that would yield no run, without a database, or None if any run is readable."""
-    report = Report()
+    report = Report(0, 0, [])
     fallbacks = Fallbacks()
     for path in paths:
         count = len(report.failed)
         for source, run in _read_path(path, format, lambda _: False, encoding, fallbacks):
             if not isinstance(run, FailedRun):
                 return None
-            report.failed.append({"path": run.path, "error": run.error})
+            report.failed.append(run)
             if source is not None:
-                report.formats.setdefault(source.format, Tally()).failed += 1
+                report.count(source.format, "failed")
         if len(report.failed) == count:
-            report.failed.append({"path": str(path), "error": _no_runs_message(path, format)})
+            report.failed.append(FailedRun(str(path), _no_runs_message(path, format)))
     report.fallbacks = list(fallbacks)
     return report
 
@@ -127,11 +133,19 @@ class _PendingRun(NamedTuple):
 class _Import:
     """State of an import: the current batch, and totals."""
 
-    def __init__(self, store: Store, on_run: Callable[[str, Outcome], None] | None, *, link: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        on_run: Callable[[str, Outcome], None] | None,
+        on_incomplete: Callable[[str], None],
+        *,
+        link: bool,
+    ) -> None:
         self.store = store
         self.on_run = on_run
+        self.on_incomplete = on_incomplete
         self.link = link
-        self.report = Report()
+        self.report = Report(0, 0, [])
         self.fallbacks = Fallbacks()
         self.batch: list[_PendingRun] = []
         self.bytes = 0
@@ -202,17 +216,16 @@ class _Import:
             self.tell(entry.run.id, "imported" if new else "skipped", entry.format)
             self.fallbacks.extend(entry.fallbacks if new or entry.missing is not None else ())
             if entry.missing is not None:
-                self.report.incomplete.append((entry.run.id, entry.missing))
+                self.on_incomplete(entry.run.id)
 
     def tell(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
         """Count a run and report it to `on_run`."""
         if outcome == "failed":
-            self.report.failed.append({"path": name, "error": error})
+            self.report.failed.append(FailedRun(name, error))
         else:
             setattr(self.report, outcome, getattr(self.report, outcome) + 1)
         if format:
-            tally = self.report.formats.setdefault(format, Tally())
-            setattr(tally, outcome, getattr(tally, outcome) + 1)
+            self.report.count(format, outcome)
         if self.on_run is not None:
             self.on_run(name, outcome)
 

@@ -18,7 +18,7 @@ from lab.core.study.adjudication import (
     majority_of,
     place_answers,
 )
-from lab.core.study.label import Act, Label
+from lab.core.study.label import Act
 from lab.core.study.label_rules import check_value
 from lab.core.study.protocol import Field
 from lab.core.study.rating_sheet import FieldReference, fields_by_target, place_words, submitted_sheets, target_of
@@ -202,7 +202,8 @@ def _check_settlement(
     title: str, field: Field, unit: Unit, what: Settlement, by: Actor, answers: Sequence[PlaceAnswer]
 ) -> None:
     """Raise `LabError` if the settled value does not fit its field or the claims about raters are false."""
-    _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
+    target = target_of(unit, what.target)
+    check_value(title, field, target, what.value, what.reason_missing, by=by.kind)
     settled_answer = PlaceAnswer(by, what.value, what.reason_missing)
     if what.by_means == "majority":
         most = majority_of(answers, field)
@@ -222,7 +223,7 @@ def _check_settlement(
             raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
         if move.now is not None and PlaceAnswer(by, move.now).word == answer_by_rater[move.rater].word:
             raise LabError(title, f"field moves: {move.now!r} is what that rater said already.")
-        _check_fits(title, field, unit, what, by, move.now, None if move.now is not None else "skipped")
+        check_value(title, field, target, move.now, None if move.now is not None else "skipped", by=by.kind)
     if len({move.rater for move in what.moves}) != len(what.moves):
         raise LabError(title, "field moves: a rater moves once.")
 
@@ -230,13 +231,6 @@ def _check_settlement(
 def _comparable_answer(answer: PlaceAnswer) -> PlaceAnswer:
     """Treat a missing reason as the answer itself, so that a move away from it can name it."""
     return PlaceAnswer(answer.rater, answer.reason_missing) if answer.reason_missing else answer
-
-
-def _check_fits(
-    title: str, field: Field, unit: Unit, what: Settlement, by: Actor, value: Any, missing: Any
-) -> None:  # fmt: skip
-    label = Label("", "", 0, unit.id, what.target, what.field, by, value, reason_missing=missing)
-    check_value(title, field, target_of(unit, what.target), label)
 
 
 def _act_detail(what: Settlement) -> dict[str, Any]:

@@ -90,8 +90,8 @@ def test_a_reason_for_no_answer_differs_from_an_answer(store: Store) -> None:
     tell(store, plan, u1, "R2", "open/state", None, reason_missing="cannot_judge")
     hand_in(store, plan, u1, *people(2))
     found = read(store, plan)
-    assert [(one.value, one.reason, one.people) for one in found.open[0].counts] == [
-        ("completed", "", 1), (None, "cannot_judge", 1),
+    assert [(one.value, one.missing, one.people) for one in found.open[0].counts] == [
+        ("completed", None, 1), (None, "cannot_judge", 1),
     ]  # fmt: skip
     assert found.open[0].majority is None
 

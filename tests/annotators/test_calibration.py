@@ -90,7 +90,7 @@ def test_the_share_right_is_over_places_of_all_units() -> None:
     assert share_right([sheet(GOLD, {("open", "state"): "completed", ("", "rating"): 0})]) == 0.5
     assert share_right([sheet(unit(), {("open", "state"): "completed"})]) is None
     line = pilot_line("R1", [sheet(GOLD, {("open", "state"): "completed"}), sheet(GOLD, {}, done=False)])
-    assert (line.done, line.dealt, line.places, line.right, line.share) == (1, 2, 2, 1, 0.5)
+    assert (line.handed_in, line.dealt, line.places, line.right, line.share) == (1, 2, 2, 1, 0.5)
     assert pilot_line("R1", [sheet(GOLD, {}, done=False)]).share is None
 
 
@@ -102,12 +102,14 @@ def test_confusion_counts_what_was_taken_for_what_and_only_what_is_handed_in() -
         sheet(GOLD, {("open", "state"): "not_completed"}, done=False),
     ]
     found = confusion(sheets)
-    assert dict(found["state"]) == {
-        ("completed", "completed"): 1,
-        ("completed", "cannot judge"): 1,
-        ("completed", "not_completed"): 1,
+    assert {(cell.field, cell.gold, cell.said): cell.n for cell in found} == {
+        ("state", "completed", "completed"): 1,
+        ("state", "completed", "cannot judge"): 1,
+        ("state", "completed", "not_completed"): 1,
+        ("rating", "50", "50"): 1,
+        ("rating", "50", "90"): 1,
+        ("rating", "50", "(no answer)"): 1,
     }
-    assert dict(found["rating"]) == {("50", "50"): 1, ("50", "90"): 1, ("50", "(no answer)"): 1}
 
 
 def test_pairs_agree_by_field_over_units_that_both_handed_in() -> None:

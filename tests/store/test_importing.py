@@ -40,8 +40,8 @@ def run_folder(path: Path) -> Path:
 
 def errors(store: Store, *paths: Path) -> list[str]:
     report = import_paths(store, paths)
-    assert all("\n" not in failed["error"] for failed in report.failed)
-    return [failed["error"] for failed in report.failed]
+    assert all("\n" not in failed.error for failed in report.failed)
+    return [failed.error for failed in report.failed]
 
 
 def test_runs_are_found_at_any_depth_in_order_and_told_one_by_one(store: Store, tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_links_are_not_followed_out_of_the_folder(store: Store, tmp_path: Path) 
     (inside / "screenshots" / "Inside-0-1.png").symlink_to(outside / "secret.png")
     report = import_paths(store, [root])
     assert report.imported == 1
-    assert [failed["path"] for failed in report.failed] == [str(root / "Linked")]
-    assert "leads out of the folder" in report.failed[0]["error"]
+    assert [failed.path for failed in report.failed] == [str(root / "Linked")]
+    assert "leads out of the folder" in report.failed[0].error
     (step,) = store.runs.trace(store.runs.find("Inside")).steps
     assert step.before.image is None
     assert "leads out" in step.extra["screenshot"]
@@ -167,9 +167,9 @@ def test_a_picture_that_changes_meanwhile_fails_its_run_and_no_other(
     told: list[Outcome] = []
     report = import_paths(store, [tmp_path / "m"], on_run=lambda name, outcome: told.append(outcome))
     assert told == ["imported", "failed", "imported"]
-    assert [failed["path"] for failed in report.failed] == [str(tmp_path / "m" / "B" / "traj.json")]
-    assert "shot.png: has changed" in report.failed[0]["error"]
-    assert report.formats == {"knowu": Tally(imported=2, failed=1)}
+    assert [failed.path for failed in report.failed] == [str(tmp_path / "m" / "B" / "traj.json")]
+    assert "shot.png: has changed" in report.failed[0].error
+    assert report.formats == {"knowu": Tally(2, 0, 1)}
     assert [run.task for run in store.runs.summaries()] == ["C", "A"]
     assert store.database.read("SELECT count(*) FROM event") == [(6,)]
     assert store.database.read("SELECT count(*) FROM use") == [(0,)]
@@ -309,7 +309,7 @@ with Store.open(root / "lab.db") as store:
     (root / "closed").chmod(0o400)
     report = import_paths(store, [root / "closed", root / "closed" / "traj.json", root / "m"])
     (root / "closed").chmod(0o700)
-    print(report.imported, *(failed["error"] for failed in report.failed), sep="\\n")
+    print(report.imported, *(failed.error for failed in report.failed), sep="\\n")
 """
 
 
@@ -352,13 +352,15 @@ def test_pictures_that_a_source_lacks_are_told_and_the_whole_run_comes_in_beside
     said = capsys.readouterr().err
     assert f"2 pictures are missing or cut short, the first: step 2 of {folder}/traj.json." in said
     assert f"`hitlab runs archive {partial} --db" in said
-    report = import_paths(store, [folder])
-    assert (report.skipped, [id for id, _ in report.incomplete]) == (1, [partial])
+    incomplete: list[str] = []
+    report = import_paths(store, [folder], on_incomplete=incomplete.append)
+    assert (report.skipped, incomplete) == (1, [partial])
     (shots / "T-0-2.png").write_bytes(png(salt="2"))
-    assert "step 3 of" in import_paths(store, [folder]).incomplete[0][1].first
+    assert "step 3 of" in import_paths(store, [folder]).fallbacks[0].first
+    incomplete.clear()
     (shots / "T-0-3.png").write_bytes(png(salt="3"))
-    report = import_paths(store, [folder])
-    assert (report.imported, report.incomplete) == (1, [])
+    report = import_paths(store, [folder], on_incomplete=incomplete.append)
+    assert (report.imported, incomplete) == (1, [])
     whole = store.runs.summaries()[0].id
     assert (whole + "-incomplete", import_paths(store, [folder]).skipped) == (partial, 1)
     assert [store.runs.find(name) for name in (whole[:13], whole, partial, "T")] == [whole, whole, partial, whole]
@@ -366,8 +368,8 @@ def test_pictures_that_a_source_lacks_are_told_and_the_whole_run_comes_in_beside
     (shots / "T-0-3.png").unlink()
     with Store.open(tmp_path / "other.db") as other:  # where the whole run is here, one that lacks pictures is it
         other.runs.add_independently([Imported(list(store.runs.events(whole)), {}, [])])
-        report = import_paths(other, [folder])
-        assert (report.skipped, report.incomplete, len(other.runs.summaries())) == (1, [], 1)
+        report = import_paths(other, [folder], on_incomplete=incomplete.append)
+        assert (report.skipped, incomplete, len(other.runs.summaries())) == (1, [], 1)
 
 
 def test_of_a_run_that_was_erased_neither_the_whole_nor_the_incomplete_one_comes_back(

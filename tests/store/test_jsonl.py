@@ -179,7 +179,7 @@ def test_a_harmed_file_is_refused_with_a_sentence_and_nothing_of_it_comes_in(
     with Store.open(tmp_path / "again.db") as again:
         report = import_paths(again, [folder])
         assert (report.imported, len(report.failed)) == (0, 1)
-        assert re.search(said, report.failed[0]["error"]), report.failed[0]["error"]
+        assert re.search(said, report.failed[0].error), report.failed[0].error
         assert held(again) == {table: [] for table in TABLES}
 
 

@@ -354,8 +354,8 @@ def test_a_broken_traj_names_file_and_field_and_the_others_come_in(
     (broken / "traj.json").write_text(text)
     report = import_paths(store, [tmp_path / "m"])
     assert report.imported == 2
-    assert [failed["path"] for failed in report.failed] == [str(broken)]
-    assert str(broken / "traj.json") in report.failed[0]["error"]
+    assert [failed.path for failed in report.failed] == [str(broken)]
+    assert str(broken / "traj.json") in report.failed[0].error
     assert store.database.read("SELECT count(*) FROM trace") == [(2,)]
     with pytest.raises(AssertionError, match=words):
         raise AssertionError(failure(broken))
@@ -372,8 +372,8 @@ def test_a_bundle_with_one_broken_run(tmp_path: Path, store: Store) -> None:
     path.write_text(json.dumps(bundle))
     report = import_paths(store, [path])
     assert report.imported == 2
-    assert [f["path"] for f in report.failed] == [f"{path}#Broken"]
-    assert "field Broken.traj" in report.failed[0]["error"]
+    assert [f.path for f in report.failed] == [f"{path}#Broken"]
+    assert "field Broken.traj" in report.failed[0].error
     good = store.runs.trace(store.runs.find("Good"))
     assert (good.agent.id, good.steps[0].extra, good.device.size) == ("gpt", {"frame_index": 4}, (1080, 2400))
     assert good.source is not None

@@ -24,6 +24,7 @@ from lab.core.task.task import Actor, Task
 from lab.core.values.ids_and_clock import now, uuid7
 from store.copies.kit_export import make_kit
 from store.copies.merge import Merged, merge, merge_into
+from store.copies.merge_studies import MergeClash
 from store.file.schema import APPEND_ONLY
 from store.store import Store
 from tests.fuzzing_examples import examples
@@ -93,7 +94,7 @@ def test_two_last_words_of_one_rater_both_stand_and_are_told(tmp_path: Path, par
     on(b, rates("R1", 0, "completed"))
     on(b, rates("R2", 0, "completed"))
     _, done = merged(tmp_path, a, b)
-    assert done.clashes == (("trial", 1, "R1", "u1", 1, *STATE, False),)
+    assert done.clashes == (MergeClash("trial", 1, "R1", "u1", 1, *STATE, False),)
     assert merge_into(a, [b]).clashes == done.clashes
     with Store.open(a) as store:
         plan = store.studies.study("trial")
@@ -110,7 +111,7 @@ def test_a_clash_on_an_item_that_is_handed_in_says_so(tmp_path: Path, parted: tu
         on(path, rates("R1", 1, value))
     hand_in = Act(uuid7(), "trial", 1, R1, "commit", now(), "u2")
     on(parted[1], lambda store, plan: store.labels.record_act(hand_in))
-    assert merged(tmp_path, *parted)[1].clashes == (("trial", 1, "R1", "u2", 1, *STATE, True),)
+    assert merged(tmp_path, *parted)[1].clashes == (MergeClash("trial", 1, "R1", "u2", 1, *STATE, True),)
 
 
 def test_another_study_of_that_name_and_version_is_refused_with_both_files(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_the_old_run_never_comes_back_and_a_tombstone_remembers_no_word(store: S
     with pytest.raises(LabError, match=f"was redacted as run {new} on"):
         store.runs.add(demonstration())
     report = import_paths(store, [tmp_path / "before"])
-    assert (report.imported, [failure["error"][:51] for failure in report.failed]) == (0, [f"run {DEMO}: was redac"])
+    assert (report.imported, [failure.error[:51] for failure in report.failed]) == (0, [f"run {DEMO}: was redac"])
     export_runs(store, [new], tmp_path / "after")
     with Store.open(tmp_path / "other.db") as other:
         assert import_paths(other, [tmp_path / "after", tmp_path / "before"]).imported == 1
@@ -161,7 +161,7 @@ def test_what_was_reviewed_of_it_goes_with_it_and_never_comes_back(store: Store,
         other.runs.add(one)
         covered(other, NAME)
         report = import_paths(other, [tmp_path / "reviewed"])
-        assert (report.imported, [failure["error"][:51] for failure in report.failed]) == (
+        assert (report.imported, [failure.error[:51] for failure in report.failed]) == (
             0,
             [f"run {DEMO}: was redac"],
         )

@@ -306,7 +306,7 @@ def test_what_clashes_once_it_was_carried_is_told_of_the_version_that_goes_on_al
         rate(copy, plan, R1, "u1", value="not_completed")
     clashes = merge(store, [tmp_path / "copy.db"]).clashes
     assert clashes
-    assert {clash[:3] for clash in clashes} == {("trial", later.version, "R1")}
+    assert {(clash.study, clash.version, clash.rater) for clash in clashes} == {("trial", later.version, "R1")}
     assert len(clashes) == len(store.labels.sheet(later, store.studies.unit(later, "u1"), "R1", 1).clashes)
 
 

@@ -171,7 +171,7 @@ def test_runs_of_theirs_never_come_back_whoever_brings_them(store: Store, filled
     withdraw(store, CODE, D01)
     report = import_paths(store, [tmp_path / "before"])
     assert (report.imported, report.skipped) == (0, 1)
-    assert sorted(failure["error"][:26] for failure in report.failed) == [
+    assert sorted(failure.error[:26] for failure in report.failed) == [
         "run run-copy: was withdraw",
         "run run-reply: was withdra",
     ]

@@ -20,42 +20,6 @@ if TYPE_CHECKING:
     from store.copies.merge import Merged
 
 
-class ClashLine(msgspec.Struct, frozen=True):
-    """A place with two last labels of one rater. `target` is empty for the unit itself.
-
-    On a unit that is `handed_in` its rater may still settle on one of them, and nothing else changes.
-    """
-
-    study: str
-    version: int
-    rater: str
-    unit: str
-    run: int
-    target: str
-    field: str
-    handed_in: bool
-
-
-class MergeDone(msgspec.Struct, frozen=True):
-    """Result of `file merge`.
-
-    `came` counts new rows by kind, `there` those that were here before. `gone` counts rows deleted because another file
-    records a withdrawal (`withdrew`) or an erased run. `kits` are those of the files that were kits. `clashes` are all
-    current ones, for their raters to settle. `outside` are files with linked pictures of deleted runs, which remain on
-    the disk.
-    """
-
-    db: str
-    files: tuple[str, ...]
-    came: dict[str, int]
-    there: int
-    gone: dict[str, int]
-    withdrew: tuple[str, ...]
-    kits: tuple[str, ...]
-    clashes: tuple[ClashLine, ...]
-    outside: tuple[str, ...]
-
-
 CAME = {
     "runs": "runs", "events": "moments of runs", "pictures": "pictures and states of runs",
     "reviews": "words on demonstrations", "clearances": "demonstrations cleared", "designs": "acts on designs",
@@ -74,7 +38,7 @@ class MergeArguments(JsonArguments):
 
 
 def add_file_merge(parser: Parser) -> None:
-    parser.runs(merge, MergeArguments, prints={"merge": MergeDone})
+    parser.runs(merge, MergeArguments, prints={"merge": "store.copies.merge:Merged"})
     parser.examples(
         """\
   hitlab file merge R1.db R2.db --db study.db
@@ -93,25 +57,15 @@ def merge(args: MergeArguments) -> int:
         make_folder(path.parent)
     sweep_leftovers(path.parent, temporary=True)
     outcome, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
-    print_result(
-        _merge_report(path, args.files, outcome), lambda _: _print_merge(path, args.files, outcome), json=args.json
-    )
+    result = msgspec.structs.replace(outcome, db=str(path), files=tuple(args.files))
+    print_result(result, lambda _: _print_merge(path, result), json=args.json)
     for file in outcome.linked_files:
         warn(f"{file} is still there: its picture was linked, not taken in, and is yours to delete")
     return not_wiped(unwiped)
 
 
-def _merge_report(path: Path, files: list[str], outcome: Merged) -> MergeDone:
-    clashes = tuple(ClashLine(*clash) for clash in outcome.clashes)
-    return MergeDone(
-        str(path), tuple(files), outcome.added, outcome.already_present, outcome.removed, outcome.withdrew,
-        outcome.kits, clashes,
-        outcome.linked_files,
-    )  # fmt: skip
-
-
-def _print_merge(path: Path, files: list[str], outcome: Merged) -> None:
-    print_line(f"{path}: {len(files):,} {'file' if len(files) == 1 else 'files'} brought together")
+def _print_merge(path: Path, outcome: Merged) -> None:
+    print_line(f"{path}: {len(outcome.files):,} {'file' if len(outcome.files) == 1 else 'files'} brought together")
     for name, words in CAME.items():
         if count := outcome.added.get(name, 0):
             print_line(f"{count:9,} {words}")
@@ -136,7 +90,7 @@ def _count_final(path: Path, outcome: Merged) -> int:
     """Count the clashes that nobody can settle, as `study status` does."""
     from store.store import Store
 
-    sheets = Counter((study, version, rater, unit, run) for study, version, rater, unit, run, *_ in outcome.clashes)
+    sheets = Counter((one.study, one.version, one.rater, one.unit, one.run) for one in outcome.clashes)
     with Store.open(path, readonly=True) as store:
 
         def is_final(id: str, version: int, rater: str, unit: str, run: int) -> bool:
@@ -154,10 +108,10 @@ def _print_clashes(path: Path, outcome: Merged) -> None:
             "on opening the study")  # fmt: skip
         if final_count:
             print_line(f"{final_count:9,} of these stay open: {FINAL_WORDS}")
-    for study, version, rater, unit, run, target, field, is_handed_in in outcome.clashes[:_MOST]:
-        again = f", rating {run}" if run > 1 else ""
-        first = ", handed in" if is_handed_in else ""
-        place = f"{field} of {target}" if target else field
-        print_line(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
+    for clash in outcome.clashes[:_MOST]:
+        again = f", rating {clash.run}" if clash.run > 1 else ""
+        first = ", handed in" if clash.handed_in else ""
+        place = f"{clash.field} of {clash.target}" if clash.target else clash.field
+        print_line(f"          {clash.rater} in {clash.study} v{clash.version}: {place} in {clash.unit}{again}{first}")
     if len(outcome.clashes) > _MOST:
         print_line(f"          and {len(outcome.clashes) - _MOST:,} more; --json lists them")

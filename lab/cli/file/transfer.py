@@ -25,47 +25,7 @@ from lab.studies.seats import sees_outcomes
 from store.formats import READ_FORMATS, WRITTEN_FORMATS
 
 if TYPE_CHECKING:
-    from store.formats.fallbacks import Fallback
-    from store.runs.run_import import MissingPictures
-
-
-class ImportFailure(msgspec.Struct, frozen=True):
-    """A path that could not be imported, and why."""
-
-    path: str
-    error: str
-
-
-class ImportFallback(msgspec.Struct, frozen=True):
-    """One kind of source data that was not imported as it is: its count and first place."""
-
-    kind: str
-    count: int
-    first: str
-
-
-class ImportTally(msgspec.Struct, frozen=True):
-    """Numbers of one format's runs by outcome."""
-
-    imported: int
-    skipped: int
-    failed: int
-
-
-class ImportResult(msgspec.Struct, frozen=True):
-    """Result of `import`. `skipped` runs were in the file before. `formats` holds the numbers by format.
-
-    `interrupted` means that a person stopped it early. `linked` counts the database's pictures in outside files.
-    `fallbacks` lists what was not imported as it is, and files that should hold a run but do not.
-    """
-
-    imported: int
-    skipped: int
-    failed: tuple[ImportFailure, ...]
-    formats: dict[str, ImportTally] = {}
-    interrupted: bool = False
-    linked: int = 0
-    fallbacks: tuple[ImportFallback, ...] = ()
+    from store.runs.run_import import Report
 
 
 class Packed(msgspec.Struct, frozen=True):
@@ -102,7 +62,7 @@ class ImportArguments(JsonArguments):
 
 
 def add_import(parser: Parser) -> None:
-    parser.runs(import_runs, ImportArguments, prints={"import": ImportResult})
+    parser.runs(import_runs, ImportArguments, prints={"import": "store.runs.run_import:Report"})
     parser.examples(
         """\
   hitlab import runs/                  detects each of fifteen formats
@@ -121,33 +81,29 @@ def import_runs(args: ImportArguments) -> int:
     # With no file yet, sources that all fail must not leave an empty one behind.
     failure = failed_import(paths, args.format, encoding=args.encoding) if is_new(settings) else None
     if failure is not None:
-        result = msgspec.convert({**msgspec.to_builtins(failure), "linked": 0}, ImportResult)
-        code = _print_import_result(result, args, "")
-        _warn_of_fallbacks(failure.fallbacks)
-        return code
+        return _print_import_result(failure, args, "")
+    incomplete: list[str] = []
     with open_store(settings) as store:
         with import_progress(store.size) as on_run:
-            report = import_paths(store, paths, args.format, on_run=on_run, link=args.link, encoding=args.encoding)
-        result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.count_outside()}, ImportResult)
-        code = _print_import_result(result, args, str(store.path))
-        _warn_of_fallbacks(report.fallbacks)
-        _warn_incomplete(report.incomplete, in_file(args.db))
-        return code
+            report = import_paths(
+                store, paths, args.format, on_run, on_incomplete=incomplete.append, link=args.link,
+                encoding=args.encoding,
+            )  # fmt: skip
+        report.linked = store.links.count_outside()
+        code = _print_import_result(report, args, str(store.path))
+    _warn_incomplete(incomplete, in_file(args.db))
+    return code
 
 
-def _warn_of_fallbacks(fallbacks: Sequence[Fallback]) -> None:
-    """Warn of each kind of source data that was not imported as it is."""
-    for fallback in fallbacks:
-        warn(f"import: {fallback.sentence}")
-
-
-def _print_import_result(result: ImportResult, args: ImportArguments, db: str) -> int:
+def _print_import_result(result: Report, args: ImportArguments, db: str) -> int:
     """Print the numbers and failures, and return the exit code."""
     print_result(result, lambda _: _print_import(result, db), json=args.json)
     for failure in result.failed:
         warn(failure.error)
     if result.interrupted:
         warn("import: stopped; what is in stays, and the same command brings in the rest.")
+    for fallback in result.fallbacks:
+        warn(f"import: {fallback.sentence}")
     if not result.failed and not result.interrupted:
         return 0
     return 3 if result.imported or result.skipped or result.interrupted else 1
@@ -157,18 +113,18 @@ _NAMED = 3
 """Runs with missing pictures to name. The others are counted."""
 
 
-def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> None:
+def _warn_incomplete(runs: Sequence[str], db: str) -> None:
     """Warn of runs whose sources lack pictures, and print how to complete them."""
     if not runs:
         return
-    ids = " ".join(id for id, _ in runs[:_NAMED]) + (" ..." if len(runs) > _NAMED else "")
+    ids = " ".join(runs[:_NAMED]) + (" ..." if len(runs) > _NAMED else "")
     warn(
         f"import: {count(len(runs), 'run lacks', 'runs lack')} pictures. Once the source has them, the same command "
         f"brings the whole run in beside the one without, and `hitlab runs archive {ids}{db}` takes that out of lists."
     )
 
 
-def _print_import(result: ImportResult, db: str) -> None:
+def _print_import(result: Report, db: str) -> None:
     """Print the numbers with the formats' names: `26 imported (knowu), 3 already there, 1 failed, in study.db`."""
     if not (result.imported or result.skipped or result.interrupted):
         return
@@ -184,7 +140,7 @@ def _print_import(result: ImportResult, db: str) -> None:
         print_line(f"{result.linked} pictures stay in their own files; moved or deleted, they are gone from here too")
 
 
-def _by_format(result: ImportResult, outcome: str) -> str:
+def _by_format(result: Report, outcome: str) -> str:
     counts = {name: getattr(tally, outcome) for name, tally in result.formats.items() if getattr(tally, outcome)}
     if len(counts) < 2:
         return "".join(f" ({name})" for name in counts)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from annotators.derived import step_of
-from lab.cli.output import print_line, print_table, table_form
-from lab.core.study.adjudication import Means, SignedSettlement, count_of_answer
+from lab.cli.output import print_line, print_table, record_of, table_form
+from lab.core.study.adjudication import AnswerCount, Means, SignedSettlement, count_of_answer
 from lab.core.study.option_sets import set_words
 from lab.core.study.rating_sheet import MISSING
 from lab.core.study.study import Study
@@ -17,19 +17,11 @@ from lab.core.text.plain_text import plain
 from lab.core.values.rounding import format_number
 
 if TYPE_CHECKING:
-    from annotators.adjudication import AnswerCount, DisputedPlace, Queue
+    from annotators.adjudication import DisputedPlace, Queue
     from lab.studies.settling.adjudication import ItemAnswers, MaskedAnswer
 
 _SHOWN = 40
 """Items listed in the terminal. --json has all."""
-
-
-class CountLine(msgspec.Struct, frozen=True):
-    """Number of people with one answer: a `value`, or the reason why it is `missing`."""
-
-    value: Any
-    missing: str | None
-    people: int
 
 
 class MoveLine(msgspec.Struct, frozen=True):
@@ -75,9 +67,9 @@ class DisputeLine(msgspec.Struct, frozen=True):
     unit: str
     target: str
     field: str
-    said: tuple[CountLine, ...]
+    said: tuple[AnswerCount, ...]
     moves: float | None
-    majority: CountLine | None
+    majority: AnswerCount | None
     settled: SettledLine | None = None
 
 
@@ -118,7 +110,7 @@ class CaseTold(msgspec.Struct, frozen=True):
     field: str
     said: tuple[VoiceLine, ...]
     judges: tuple[VoiceLine, ...]
-    majority: CountLine | None
+    majority: AnswerCount | None
     settled: SettledLine | None
     closed: str
 
@@ -150,14 +142,9 @@ def queue_output(study: Study, queue: Queue) -> QueueTold:
 
 
 def _dispute_line(dispute: DisputedPlace) -> DisputeLine:
-    counts = tuple(map(_count_line, dispute.counts))
-    most = _count_line(dispute.majority) if dispute.majority is not None else None
     settlement = settled_line(dispute.settled) if dispute.settled is not None else None
-    return DisputeLine(dispute.unit, dispute.spot.target, dispute.spot.field, counts, dispute.moves, most, settlement)
-
-
-def _count_line(answer: AnswerCount) -> CountLine:
-    return CountLine(answer.value, answer.reason or None, answer.people)
+    target, field = dispute.spot
+    return DisputeLine(dispute.unit, target, field, dispute.counts, dispute.moves, dispute.majority, settlement)
 
 
 def case_output(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
@@ -166,7 +153,7 @@ def case_output(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
     return CaseTold(
         study.id, study.version, case.unit.id, case.spot.target, case.spot.field, tuple(map(_voice_line, case.voices)),
         tuple(map(_voice_line, case.judges)) if judges else (),
-        CountLine(most.value, most.reason_missing, people) if most is not None else None,
+        AnswerCount(most.value, most.reason_missing, people) if most is not None else None,
         settled_line(case.settled, case) if case.settled is not None else None, case.closed,
     )  # fmt: skip
 
@@ -188,10 +175,9 @@ def settled_line(settlement: SignedSettlement, case: ItemAnswers | None = None) 
         MoveLine(case.called(move.rater) if case is not None else "", move.was, move.now, move.code, move.why)
         for move in what.moves
     )
-    return SettledLine(
-        settlement.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason,
-        what.minutes, moves, settlement.by.id, settlement.at, what.judges_seen, what.withdrawn, what.reason_id,
-        what.batch,
+    return record_of(
+        SettledLine, what, unit=settlement.unit, missing=what.reason_missing, means=what.by_means, moves=moves,
+        by=settlement.by.id, at=settlement.at,
     )  # fmt: skip
 
 

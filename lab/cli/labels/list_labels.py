@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from annotators.calibration import confusion, pairwise, pilot_line
+from annotators.calibration import ConfusionCell, Pairwise, PilotLine, confusion, pairwise, pilot_line
 from annotators.derived import step_of
 from annotators.introductions import IntroductionLine, introduction_lines
 from lab.cli.arguments import Parser, StudyArguments, TableArguments, flag, option, typed_words
@@ -17,7 +17,16 @@ from lab.cli.labels.add import (
     answer_words,
 )
 from lab.cli.labels.past_sheets import past, tell_past
-from lab.cli.output import SHORT_ID, print_line, print_result, print_table, run_id_cell, table_form, write_table
+from lab.cli.output import (
+    SHORT_ID,
+    print_line,
+    print_result,
+    print_table,
+    record_of,
+    run_id_cell,
+    table_form,
+    write_table,
+)
 from lab.core.errors import LabError
 from lab.core.run.screen_clock import format_duration
 from lab.core.settings import Settings
@@ -119,38 +128,6 @@ class LabelList(msgspec.Struct, frozen=True):
     acts: tuple[ActLine, ...] | None = None
 
 
-class PilotRater(msgspec.Struct, frozen=True):
-    """One rater's pilot: `right` of `places` with gold, as `share`. Null if nothing is handed in."""
-
-    rater: str
-    handed_in: int
-    dealt: int
-    places: int
-    right: int
-    share: float | None
-    held: bool
-
-
-class ConfusionCell(msgspec.Struct, frozen=True):
-    """Number of times that raters answered `said` while `gold` is right, over all handed-in sheets."""
-
-    field: str
-    gold: str
-    said: str
-    n: int
-
-
-class PairLine(msgspec.Struct, frozen=True):
-    """Percent of equal answers of two raters over pilot units that both handed in, null if there are none."""
-
-    field: str
-    one: str
-    other: str
-    places: int
-    same: int
-    percent: float | None
-
-
 class PilotTold(msgspec.Struct, frozen=True):
     """A study's pilot: `labels list --pilot`. `pairs` are empty until two raters have handed in a common unit.
 
@@ -162,9 +139,9 @@ class PilotTold(msgspec.Struct, frozen=True):
     bar: float | None
     guide_sha: str
     only: str
-    raters: tuple[PilotRater, ...]
+    raters: tuple[PilotLine, ...]
     confusion: tuple[ConfusionCell, ...]
-    pairs: tuple[PairLine, ...]
+    pairs: tuple[Pairwise, ...]
     introductions: tuple[IntroductionLine, ...] = ()
 
 
@@ -277,7 +254,9 @@ def query_labels(store: Store, study: Study, query: LabelQuery, only: str) -> La
         act for act in store.labels.acts(study, rater, unit, judged=query.acts) if not only or act.act in RATER_OWN_ACTS
     ]
     lines = tuple(label_lines(study, rows, acts, history=query.history))
-    act_lines = [_act_line(act) for act in acts] if query.acts else None
+    act_lines = (
+        [record_of(ActLine, act, rater=act.rater.id, kind=act.rater.kind) for act in acts] if query.acts else None
+    )
     return LabelList(
         study.id, study.version, study.title, study.protocol.id, store.studies.locked(study), only, lines,
         tuple(clashes(rows)), None if act_lines is None else tuple(act_lines),
@@ -291,13 +270,10 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
     hand_ins = submitted_sheets(acts)
     for label in rows:
         if history or label.id in current_ids:
-            yield LabelLine(
-                label.id, label.study, label.version, label.unit, label.target, label.field, label.rater.id,
-                label.rater.kind, label.run, label.value, label.reason_missing, _step_number(label), label.evidence,
-                label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
-                label.also, label.id in current_ids, place_key(label) in two,
-                (label.rater.id, label.unit, label.run) in hand_ins, label.shown_at, label.first_key_at, label.at,
-                label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source, label.cost,
+            yield record_of(
+                LabelLine, label, rater=label.rater.id, kind=label.rater.kind, missing=label.reason_missing,
+                step=_step_number(label), current=label.id in current_ids, clash=place_key(label) in two,
+                handed_in=(label.rater.id, label.unit, label.run) in hand_ins,
             )  # fmt: skip
 
 
@@ -330,26 +306,20 @@ def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
     from lab.studies.progress.study_progress import pilot_sheets
 
     sheets = pilot_sheets(store, study, rater)
-    lines = [pilot_line(name, theirs) for name, theirs in sheets.items()]
-    rows = [
-        PilotRater(
-            row.rater, row.done, row.dealt, row.places, row.right, row.share, store.studies.is_held(study, row.rater)
-        )
-        for row in lines
-    ]
-    wrong = confusion(sheet for theirs in sheets.values() for sheet in theirs)
-    cells = [
-        ConfusionCell(field, gold, answer, n)
-        for field, counts in wrong.items()
-        for (gold, answer), n in sorted(counts.items())
-    ]
-    pairs = [
-        PairLine(pair.field, pair.one, pair.other, pair.places, pair.same, pair.percent) for pair in pairwise(sheets)
-    ]
+    rows = [pilot_line(name, theirs, held=store.studies.is_held(study, name)) for name, theirs in sheets.items()]
+    cells = confusion(sheet for theirs in sheets.values() for sheet in theirs)
     guide = study.protocol.guide_sha(study.locale)
     introductions = introduction_lines(store.labels.acts_of(study, INTRODUCTION_ACTS), rater)
     return PilotTold(
-        study.id, study.version, study.bar, guide, only, tuple(rows), tuple(cells), tuple(pairs), tuple(introductions)
+        study.id,
+        study.version,
+        study.bar,
+        guide,
+        only,
+        tuple(rows),
+        tuple(cells),
+        tuple(pairwise(sheets)),
+        tuple(introductions),
     )
 
 
@@ -367,12 +337,6 @@ def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
 def _step_number(label: Label) -> int | None:
     step = step_of(label)
     return None if step is None else step + 1
-
-
-def _act_line(act: Act) -> ActLine:
-    return ActLine(
-        act.id, act.study, act.version, act.unit, act.rater.id, act.rater.kind, act.run, act.act, act.at, act.detail
-    )
 
 
 def _csv_cell(value: Any) -> Any:

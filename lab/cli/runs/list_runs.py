@@ -18,61 +18,21 @@ from lab.cli.arguments import (
     up_to,
 )
 from lab.cli.database import open_list, open_store, settings_for
-from lab.cli.output import print_json, print_line, print_result, print_table, run_id_cell, table_form, warn
+from lab.cli.output import print_json, print_line, print_result, print_table, record_of, run_id_cell, table_form, warn
 from lab.core.errors import LabError
 from lab.core.run.agent_names import shortest_names
 from lab.core.run.run_records import TraceLine, Verdict, check_tag
 from lab.core.run.step import Spent
 from lab.core.run.trace import Ended, Started, Step
-from lab.core.task.task import Actor
 from lab.core.values.rounding import count
-from lab.runs.descriptions import format_dollars, mean_words, score_words, status_words
+from lab.runs.descriptions import mean_words, status_words
+from lab.runs.run_columns import RUN_COLUMNS, UNKNOWN, RunLine, run_line
 from lab.runs.run_filter import RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
 from lab.runs.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
 from lab.runs.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
 from store.store import Store
-
-
-class RunLine(msgspec.Struct, frozen=True):
-    """One run of `runs`. Tokens, cost and seconds are null if its source does not record them."""
-
-    id: str
-    task: str
-    title: str
-    kind: str
-    agent: str
-    persona: str | None
-    user: str | None
-    source: str | None
-    attempt: int
-    steps: int
-    asks: int
-    replies: int
-    status: str
-    score: float | None
-    started: str
-    tokens: int | None = None
-    cost: float | None = None
-    seconds: float | None = None
-    tags: tuple[str, ...] = ()
-    archived: bool = False
-    agent_name: str = ""
-    agent_version: str = ""
-    agent_model: str = ""
-
-
-class GroupLine(msgspec.Struct, frozen=True):
-    """Runs with a common value: the mean score of the `n` that have one, null if none has."""
-
-    name: str
-    runs: int
-    mean_score: float | None
-    n: int
-    missing: int
-    mean_steps: float
-    statuses: dict[str, int]
 
 
 class RunTable(msgspec.Struct, frozen=True):
@@ -84,7 +44,7 @@ class RunTable(msgspec.Struct, frozen=True):
     total: int
     fit: int
     runs: tuple[RunLine, ...] = ()
-    groups: tuple[GroupLine, ...] = ()
+    groups: tuple[RunGroup, ...] = ()
     archived: int = 0
 
 
@@ -173,26 +133,13 @@ def _run_table(total: int, archived: int, arrangement: ArrangedRuns, costs: Mapp
     return RunTable(
         total,
         arrangement.runs,
-        tuple(_run_line(line.entry, costs) for line in arrangement.lines if line.entry is not None),
-        tuple(_group_line(line.group) for line in arrangement.lines if line.group is not None),
+        tuple(
+            run_line(line.entry, costs.get(line.entry.run.id, UNKNOWN))
+            for line in arrangement.lines
+            if line.entry is not None
+        ),
+        tuple(line.group for line in arrangement.lines if line.group is not None),
         archived,
-    )
-
-
-def _run_line(row: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
-    run, cost = row.run, costs.get(row.run.id, Cost())
-    agent = run.actor or Actor("script", run.agent)
-    return RunLine(
-        run.id, run.task, run.title, run.kind, run.agent, run.persona or None, run.user or None, run.source or None,
-        run.attempt, run.steps, run.questions, run.replies, run.status, run.score, run.started, cost.tokens,
-        cost.dollars,
-        cost.seconds, run.tags, run.archived, agent.implementation or agent.id, agent.version, agent.model,
-    )  # fmt: skip
-
-
-def _group_line(group: RunGroup) -> GroupLine:
-    return GroupLine(
-        group.name, group.runs, group.mean, group.n, group.missing, round(group.steps, 3), dict(group.statuses)
     )
 
 
@@ -202,14 +149,19 @@ def _print_runs(
     groups = [line.group for line in arrangement.lines if line.group is not None]
     if order.group:
         columns = [order.group, "runs", "mean score", "n", "no score", "mean steps", "status"]
-        print_table(columns, _group_rows(groups), records=(GroupLine, table.groups))
+        print_table(columns, _group_rows(groups), records=(RunGroup, table.groups))
     elif arrangement.lines or table_form.is_data:
         entries = [line.entry for line in arrangement.lines if line.entry is not None]
-        columns = ["id", "name", "task", "agent", "persona", "source", "steps", "asks", "status", "score"]
-        more = ["tokens", "cost", "seconds"] if costs else []
-        tags = ["tags"] if any(row.run.tags for row in entries) else []
-        cells = [_run_cells(row, costs) + ([" ".join(row.run.tags) or "-"] if tags else []) for row in entries]
-        print_table(columns + more + tags, cells, wide="task", records=(RunLine, table.runs))
+        shown_columns = [
+            one
+            for one in RUN_COLUMNS
+            if one.title
+            and (costs or not one.costly)
+            and (not one.sparse or any(one.value(row, UNKNOWN) for row in entries))
+        ]
+        rows = [[one.table_cell(row, costs.get(row.run.id, UNKNOWN)) for one in shown_columns] for row in entries]
+        titles, cells = [one.title for one in shown_columns], [[run_id_cell(row[0]), *row[1:]] for row in rows]
+        print_table(titles, cells, wide="task", records=(RunLine, table.runs))
     summary = f"{arrangement.runs:,} of {table.total:,} {'archived ' if archived else ''}runs"
     if order.group:
         summary += f" in {count(arrangement.groups, 'group')}"
@@ -225,23 +177,10 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
         [
             group.name, f"{group.runs}", "undefined (no score)" if group.mean is None else mean_words(group.mean),
             f"{group.n}", f"{group.missing}", f"{group.steps:.1f}",
-            ", ".join(f"{count} {status_words(status)}" for status, count in group.statuses),
+            ", ".join(f"{count} {status_words(status)}" for status, count in group.statuses.items()),
         ]
         for group in groups
     ]  # fmt: skip
-
-
-def _run_cells(row: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
-    run = row.run
-    cells = [
-        run_id_cell(run.id), row.name, row.title if row.title != row.name else "", row.agent, run.persona or "-",
-        run.source or "-", str(run.steps), str(run.questions or "-"), status_words(run.status), score_words(run.score),
-    ]  # fmt: skip
-    cost = costs.get(run.id)
-    if cost is None:
-        return cells
-    tokens = "-" if cost.tokens is None else f"{cost.tokens:,}"
-    return [*cells, tokens, format_dollars(cost.dollars), "-" if cost.seconds is None else f"{cost.seconds:.1f}"]
 
 
 class TracesArguments(TaggedArguments, ArchivedArguments, TableArguments):
@@ -268,7 +207,7 @@ def traces(args: TracesArguments) -> int:
         tag = check_tag(args.tag) if args.tag is not None else ""
         runs = store.runs.summaries(args.limit, archived=args.archived, tag=tag)
         names = shortest_names(run.actor for run in runs if run.actor is not None)
-        lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
+        lines = [record_of(TraceLine, run) for run in runs]
         away = 0 if args.archived else len(store.runs.acts.archived())
         any_run = bool(lines or away) or args.archived or bool(tag)
     nothing = _NO_RUNS.format(store.path)
@@ -353,17 +292,12 @@ def show(args: ShowArguments) -> int:
         started = next(iter(store.runs.events(run)))
         assert isinstance(started, Started)
         print_json(
-            Shown(
-                id=trace.id,
-                status=trace.status,
+            record_of(
+                Shown,
+                trace,
                 score=trace.ended.score if trace.ended else None,
-                questions=trace.questions,
-                replies=trace.replies,
                 started=started,
-                steps=trace.steps,
-                ended=trace.ended,
                 verdicts=tuple(verdicts),
-                spent=trace.spent,
             )
         )
     return 0

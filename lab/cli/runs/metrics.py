@@ -30,7 +30,7 @@ from lab.cli.arguments import (
     up_to,
 )
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import print_json, print_line, print_result, print_table, write_table
+from lab.cli.output import print_json, print_line, print_result, print_table, record_of, write_table
 from lab.core.errors import LabError
 from lab.core.run.agent_names import shortest_names
 from lab.core.run.measured_run import MeasuredRun
@@ -174,9 +174,7 @@ def metrics(args: MetricsArguments) -> int:
             runs=len(cases),
             left_out=left_out,
             papers=tuple(paper for paper in PAPERS if paper in args.paper),
-            terms=TermsTold(
-                terms.step_budget, terms.golden_tokens, terms.token_budget, terms.rule_weight, terms.embedder
-            ),
+            terms=record_of(TermsTold, terms),
             groups=tuple(groups),
             by=args.by,
             rated=source,

@@ -14,17 +14,10 @@ from lab.cli.output import print_line, print_result
 from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
+from lab.runs.picture_text import UnreadPicture
 from lab.studies.planning.study_places import study_named
 from lab.studies.seats import sees_outcomes
 from store.store import Store
-
-
-class UnreadLine(msgspec.Struct, frozen=True):
-    """A picture that could not be read: its run, the first step (from 1) that shows it, and why."""
-
-    run: str
-    step: int
-    why: str
 
 
 class PicturesRead(msgspec.Struct, frozen=True):
@@ -38,7 +31,7 @@ class PicturesRead(msgspec.Struct, frozen=True):
     pictures: int
     known: int
     read: int
-    unread: tuple[UnreadLine, ...]
+    unread: tuple[UnreadPicture, ...]
 
 
 class ReadArguments(JsonArguments):
@@ -76,7 +69,7 @@ def read(args: ReadArguments) -> int:
                 unread_pictures = read_pictures(store, new, reader, advance)
     finally:
         reader.close()
-    lines = tuple(UnreadLine(picture.run, picture.step, picture.why) for picture in unread_pictures)
+    lines = tuple(unread_pictures)
     known_count = len(pictures) - len(new)
     print_result(
         PicturesRead(reader.engine, len(runs), len(pictures), known_count, len(new) - len(lines), lines),

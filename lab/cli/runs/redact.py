@@ -23,7 +23,7 @@ from lab.core.settings import Settings, load
 from lab.core.task.task import Actor
 from lab.core.values.rounding import count
 from lab.core.values.whole_number import whole_number
-from lab.studies.proofreading.proofreading_queue import privacy_queue
+from lab.studies.proofreading.proofreading_queue import UnclearedDemonstration, privacy_queue
 
 if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
@@ -86,16 +86,6 @@ class PrivacyShown(msgspec.Struct, frozen=True):
     preview: PrivacyDone | None = None
 
 
-class PrivacyLine(msgspec.Struct, frozen=True):
-    """One demonstration that nobody has cleared: `runs redact --list`."""
-
-    id: str
-    task: str
-    annotator: str
-    steps: int
-    suspects: int
-
-
 class PrivacyArguments(PersonArguments, TableArguments):
     run_id: str | None = argument("ID", "id of a run, or its beginning", nargs="?", completes="run")
     boxes: list[list[str]] | None = option(
@@ -123,7 +113,7 @@ class PrivacyArguments(PersonArguments, TableArguments):
 def add_runs_redact(parser: Parser) -> None:
     parser.runs(
         privacy, PrivacyArguments,
-        prints={"privacy": PrivacyDone, "privacy-show": PrivacyShown, "privacy-list": list[PrivacyLine]},
+        prints={"privacy": PrivacyDone, "privacy-show": PrivacyShown, "privacy-list": list[UnclearedDemonstration]},
     )  # fmt: skip
     parser.examples(
         """\
@@ -339,14 +329,15 @@ def _print_shown(result: PrivacyShown, steps: int) -> None:
 
 def _list(args: PrivacyArguments, settings: Settings) -> int:
     with open_store(settings, create=False, readonly=True) as store:
-        lines = [PrivacyLine(*entry) for entry in privacy_queue(store)]
+        lines = privacy_queue(store)
     print_result(lines, _print_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
     return 0
 
 
-def _print_list(lines: list[PrivacyLine]) -> None:
+def _print_list(lines: list[UnclearedDemonstration]) -> None:
     rows = [[run_id_cell(line.id), line.task, line.annotator, str(line.steps), str(line.suspects)] for line in lines]
-    print_table(["id", "task", "by", "steps", "suspects"], rows, wide="task", records=(PrivacyLine, lines))
+    columns = ["id", "task", "by", "steps", "suspects"]
+    print_table(columns, rows, wide="task", records=(UnclearedDemonstration, lines))
 
 
 def _wipe(args: PrivacyArguments, settings: Settings) -> int:

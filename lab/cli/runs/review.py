@@ -27,6 +27,7 @@ from lab.core.study.proofreading import (
     ProofreadingSheet,
     ProofreadingState,
     ProofreadPlace,
+    ProofreadWord,
     Review,
     State,
     action_of,
@@ -38,31 +39,17 @@ from lab.core.task.task import Actor
 from lab.core.text.suggestion import suggestion
 from lab.core.values.whole_number import whole_number
 from lab.studies.proofreading.proofreading import ProofreadingSession, verdict_place
-from lab.studies.proofreading.proofreading_queue import review_queue
+from lab.studies.proofreading.proofreading_queue import WaitingDemonstration, reviewed_demonstrations
 from lab.studies.seats import check_seat, may_review
 
 if TYPE_CHECKING:
     from store.store import Store
 
 
-class ReviewLine(msgspec.Struct, frozen=True):
-    """One demonstration in a list. `mine` is your progress: none, begun, handed in."""
-
-    id: str
-    task: str
-    annotator: str
-    steps: int
-    state: State
-    mine: str
-    proofreaders: int
-    differences: int
-    cleared: bool
-
-
 class ReviewList(msgspec.Struct, frozen=True):
     """Every demonstration, and each annotator's edit rate: `runs review --list`."""
 
-    demonstrations: tuple[ReviewLine, ...]
+    demonstrations: tuple[WaitingDemonstration, ...]
     annotators: tuple[EditRate, ...]
 
 
@@ -81,21 +68,13 @@ class PlaceShown(msgspec.Struct, frozen=True):
     reviewed: dict[str, Any]
 
 
-class WordShown(msgspec.Struct, frozen=True):
-    """One proofreader's value at a place where two differ."""
-
-    by: str
-    value: Any
-    note: str
-
-
 class DifferenceShown(msgspec.Struct, frozen=True):
     """A place about which two proofreaders differ."""
 
     step: int | None
     field: str
     recorded: Any
-    words: tuple[WordShown, ...]
+    words: tuple[ProofreadWord, ...]
 
 
 class ReviewShown(msgspec.Struct, frozen=True):
@@ -267,7 +246,7 @@ def _print_list(reviews: ReviewList, db: str) -> None:
             return
     columns = ["id", "task", "by", "steps", "state", "mine", "differ", "cleared"]
     rows = [_list_cells(line) for line in reviews.demonstrations]
-    print_table(columns, rows, wide="task", records=(ReviewLine, reviews.demonstrations))
+    print_table(columns, rows, wide="task", records=(WaitingDemonstration, reviews.demonstrations))
     for rate in reviews.annotators:
         share = "nothing handed in by two yet" if rate.rate is None else f"{rate.rate:.1%} of {rate.looks} looks"
         print_line(
@@ -277,16 +256,12 @@ def _print_list(reviews: ReviewList, db: str) -> None:
 
 def review_list(store: Store, person: str) -> ReviewList:
     """Return every demonstration as this person may see it. Edit rates count only those that two have handed in."""
-    queue = review_queue(store, person)
-    names = ReviewLine.__struct_fields__
-    lines = [ReviewLine(**{name: getattr(entry, _FROM.get(name, name)) for name in names}) for entry in queue]
-    return ReviewList(tuple(lines), tuple(edit_rates((entry.proof, entry.rows) for entry in queue)))
+    rows = [*reviewed_demonstrations(store, person)]
+    rates = edit_rates((proof, reviews) for _, proof, reviews in rows)
+    return ReviewList(tuple(waiting for waiting, _, _ in rows), tuple(rates))
 
 
-_FROM = {"task": "intent"}
-
-
-def _list_cells(line: ReviewLine) -> list[str]:
+def _list_cells(line: WaitingDemonstration) -> list[str]:
     mine = line.mine if line.mine != "none" else "-"
     clearance = "yes" if line.cleared else "no"
     return [
@@ -316,9 +291,7 @@ def review_shown(demo: Proof, state: ProofreadingState, rows: Sequence[Review], 
 
 def _difference_shown(difference: Difference) -> DifferenceShown:
     step = None if difference.place.step is None else difference.place.step + 1
-    return DifferenceShown(
-        step, difference.place.field, difference.old, tuple(WordShown(*word) for word in difference.words)
-    )
+    return DifferenceShown(step, difference.place.field, difference.old, difference.words)
 
 
 def _place_shown(demo: Proof, state: ProofreadingState, sheet: ProofreadingSheet, step: int | None) -> PlaceShown:

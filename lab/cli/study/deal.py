@@ -25,12 +25,13 @@ from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
 from lab.core.settings import check_distinct
-from lab.core.study.label import Act, ActKind
+from lab.core.study.label import ActKind
 from lab.core.study.rating_sheet import submitted_sheets
+from lab.core.study.signing import sign_act
 from lab.core.study.study import Study
 from lab.core.task.task import Actor
 from lab.core.text.suggestion import suggestion
-from lab.core.values.ids_and_clock import now, uuid7
+from lab.core.values.ids_and_clock import now
 from lab.studies.planning.study_archive import archive_study
 from lab.studies.planning.study_dealing import StudyDealt, check_open, deal_study
 from lab.studies.planning.study_people import people_of
@@ -298,7 +299,7 @@ def handed_in_by(store: Store, study: Study, code: str) -> Collection[tuple[str,
 
 
 def _record_act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, object]) -> None:
-    store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", code), act, now(), detail=detail))
+    store.labels.record_act(sign_act(study, Actor("human", code), act, detail=detail))
 
 
 def print_dealt(result: StudyDealt, db: str | None = None) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, argument, option, study_code
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_leftovers
-from lab.cli.output import print_line, print_result
+from lab.cli.output import print_line, print_result, record_of
 from lab.core.study.rating_sheet import FINAL_WORDS
 from lab.core.values.rounding import count
 from lab.studies.planning.study_places import study_named
@@ -69,10 +69,7 @@ def kit(args: StudyKitArguments) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         sweep_leftovers(out.parent)
         rater_kit = make_kit(store, study_named(store, args.study), args.rater, out)
-    result = KitMade(
-        str(out), rater_kit.study, rater_kit.version, rater_kit.rater,
-        rater_kit.units, len(rater_kit.runs), rater_kit.labels, rater_kit.acts, out.stat().st_size,
-    )  # fmt: skip
+    result = record_of(KitMade, rater_kit, out=str(out), runs=len(rater_kit.runs), bytes=out.stat().st_size)
     print_result(result, _print_kit, json=args.json)
     return 0
 

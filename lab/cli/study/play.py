@@ -14,6 +14,7 @@ from lab.cli.arguments import JsonArguments, Parser, PersonArguments, StudyArgum
 from lab.cli.database import open_store
 from lab.cli.output import print_json, print_line, print_result, warn
 from lab.core.errors import LabError
+from lab.core.run.shadow_answer import ShadowsPlayed
 from lab.core.settings import Settings, load
 from lab.core.study.study import Study, Unit
 from lab.core.text.plain_text import plain
@@ -87,15 +88,6 @@ class PlayedRun(msgspec.Struct, frozen=True):
     new: bool
     cost: float = 0.0
     why: str = ""
-
-
-class ShadowsPlayed(msgspec.Struct, frozen=True):
-    """Shadow models' progress: `answered` of `questions`, `new` of them now, for `cost` US dollars."""
-
-    questions: int
-    answered: int
-    new: int
-    cost: float
 
 
 class StudyPlayed(msgspec.Struct, frozen=True):
@@ -327,7 +319,7 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
     if args.budget is not None:
         for name in study.shadows:
             check_priced(name.partition(":")[2], settings)
-    ended = ""
+    ended, stop = "", threading.Event()
 
     def may_ask(spent: float | None) -> bool:
         nonlocal ended
@@ -340,13 +332,11 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
 
     does = f"asks the shadows of {study.name}"
     with process_lock(store.path, study.id, study.version, "shadows", title="study play", does=does):
-        answers = ask_missing(store, people_runs(store, study), study.shadows, threading.Event(), may_ask)
-    shadows = ShadowsPlayed(answers.of, answers.answered, answers.new, answers.cost)
+        answers = ask_missing(store, people_runs(store, study), study.shadows, stop, may_ask)
     if not args.json:
-        print_line(
-            f"{answers.answered:,} of {answers.of:,} answers of shadow models are there, {answers.new:,} of them new."
-        )
-    return StudyPlayed(study.id, study.version, (), 0, answers.interrupted, answers.cost, ended, shadows)
+        there, asked = f"{answers.answered:,}", f"{answers.questions:,}"
+        print_line(f"{there} of {asked} answers of shadow models are there, {answers.new:,} of them new.")
+    return StudyPlayed(study.id, study.version, (), 0, stop.is_set(), answers.cost, ended, answers)
 
 
 # -- what would be sent ----------------------------------------------------------------------------------------

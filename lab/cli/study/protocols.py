@@ -9,7 +9,7 @@ import msgspec
 
 from annotators.protocols import file_of, names, protocol, protocols
 from lab.cli.arguments import Parser, TableArguments, argument, flag, option
-from lab.cli.output import print_line, print_result, print_table, warn
+from lab.cli.output import print_line, print_result, print_table, record_of, warn
 from lab.core.errors import LabError
 from lab.core.study.option_sets import count_words
 from lab.core.study.protocol import Field, Option, Protocol
@@ -117,16 +117,8 @@ def _print_file(name: str | None) -> int:
 
 
 def _protocol_line(protocol: Protocol, locale: str) -> ProtocolLine:
-    return ProtocolLine(
-        id=protocol.id,
-        title=protocol.word(locale, "title", protocol.title),
-        unit=protocol.unit,
-        targets=protocol.targets,
-        fields=tuple(field.id for field in protocol.fields),
-        shows=protocol.shows,
-        sha=protocol.sha,
-        source=protocol.source,
-    )
+    title = protocol.word(locale, "title", protocol.title)
+    return record_of(ProtocolLine, protocol, title=title, fields=tuple(field.id for field in protocol.fields))
 
 
 def _show(protocol: Protocol, locale: str, *, as_json: bool) -> int:

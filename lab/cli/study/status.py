@@ -9,56 +9,15 @@ import msgspec
 
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, TableArguments, argument, flag
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import print_line, print_result, print_table, run_id_cell, table_form
+from lab.cli.output import print_line, print_result, print_table, record_of, run_id_cell, table_form
 from lab.cli.study.new import UNIT_WORDS, dealing_words
 from lab.core.study.study import Study, StudyLine, Unit, UnitText
-from lab.core.study.study_progress import IntervalProgress, RaterProgress
+from lab.core.study.study_progress import RaterStatus, StudyStatus
 from lab.core.text.plain_text import plain
 from lab.studies.planning.study_freezing import items_of
 from lab.studies.planning.study_places import study_named
-from lab.studies.progress.progress_words import interval_words
+from lab.studies.progress.progress_words import STATUS, interval_words, status_cells
 from lab.studies.seats import sees_outcomes
-from store.store import Store
-
-
-class RaterStatus(msgspec.Struct, frozen=True):
-    """One person's progress: of `dealt` units `done` are handed in, `begun` have an answer.
-
-    `minutes` is the time worked, without gaps of five minutes or more and measured absences. `seconds` is the median
-    for a handed-in unit, null without one. `consent` is the time of consent, null if there is none or none is needed.
-    `clashes` counts places with two last labels of theirs from merged copies, for them to settle.
-    """
-
-    rater: str
-    dealt: int
-    done: int
-    begun: int
-    held: bool
-    left: bool
-    withdrawn: bool
-    consent: str | None
-    minutes: float
-    seconds: float | None
-    clashes: int = 0
-
-
-class StudyStatus(msgspec.Struct, frozen=True):
-    """Progress of everybody in one study, without any answer.
-
-    `kit` is the rater's code if the file is a kit, which holds their part only, else null. `intervals` are judges'
-    corrected intervals against the planned width, if there is one.
-    """
-
-    study: str
-    version: int
-    title: str
-    protocol: str
-    unit: str
-    units: int
-    locked: bool
-    raters: tuple[RaterStatus, ...]
-    kit: str | None = None
-    intervals: tuple[IntervalProgress, ...] = ()
 
 
 class StudyStatusArguments(TableArguments):
@@ -97,45 +56,11 @@ def status(args: StudyStatusArguments) -> int:
                 nothing="no archived studies" if args.archived else "",
             )
             return 0
-        result: StudyStatus = status_of(store, study_named(store, args.study))
+        from lab.studies.progress.study_progress import status_of
+
+        result = status_of(store, study_named(store, args.study))
     print_result(result, tell_status, json=args.json)
     return 0
-
-
-def status_of(store: Store, study: Study) -> StudyStatus:
-    """Return a study's status, people in the order of its plan, then replacements."""
-    from lab.studies.progress.study_progress import ProgressReader
-
-    kit = store.kit()
-    progress = ProgressReader(store).read(study)
-    return StudyStatus(
-        study.id,
-        study.version,
-        study.title,
-        study.protocol.id,
-        study.protocol.unit,
-        study.units,
-        store.studies.locked(study),
-        tuple(map(_rater_status, progress.raters)),
-        kit.rater if kit is not None else None,
-        progress.intervals,
-    )
-
-
-def _rater_status(rater: RaterProgress) -> RaterStatus:
-    return RaterStatus(
-        rater.rater,
-        rater.dealt,
-        rater.done,
-        rater.begun,
-        rater.held,
-        rater.replaced,
-        rater.withdrawn,
-        rater.consent,
-        round(rater.worked / 60, 2),
-        round(rater.pace, 2) if rater.pace is not None else None,
-        rater.clashes,
-    )
 
 
 def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
@@ -171,25 +96,10 @@ def tell_status(study_status: StudyStatus) -> None:
         print_line(
             f"This file is a kit: only what is {study_status.kit}'s is in it. `hitlab study kit import` brings it back."
         )
-    rows = [
-        [
-            rater.rater, f"{rater.done:,}", f"{rater.dealt:,}", f"{max(0, rater.begun - rater.done):,}",
-            f"{rater.minutes:.1f}", "-" if rater.seconds is None else f"{rater.seconds:.1f}",
-            (rater.consent or "-")[:16],
-            ", ".join(
-                word
-                for word, is_so in (
-                    ("held", rater.held), ("left", rater.left), ("withdrew", rater.withdrawn),
-                    (f"{rater.clashes} to settle", rater.clashes),
-                )
-                if is_so
-            ),
-        ]
-        for rater in study_status.raters
-    ]  # fmt: skip
     for interval in study_status.intervals:
         print_line(interval_words(interval))
-    columns = ["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", "state"]
+    rows = [[*status_cells(rater).values()] for rater in study_status.raters]
+    columns = [column.title for column in STATUS.values()]
     print_table(columns, rows, records=(RaterStatus, study_status.raters))
 
 
@@ -267,15 +177,11 @@ def show(args: StudyArguments) -> int:
 
 def _unit_line(study: Study, unit: Unit) -> UnitLine:
     stage = _stage(unit)
-    targets = tuple(
-        ItemLine(target.id, target.says, target.detail, target.kind, target.options) for target in unit.targets
-    )
+    targets = msgspec.convert(unit.targets, tuple[ItemLine, ...], from_attributes=True)
     step = None if unit.step is None else unit.step + 1
     task = unit.task or (unit.play.task if unit.play is not None else None)
-    return UnitLine(
-        unit.id, unit.runs, items_of(study.protocol, len(unit.targets)), stage, targets,
-        step, unit.question, task.id if task is not None else "", unit.given,
-    )  # fmt: skip
+    items, task_id = items_of(study.protocol, len(unit.targets)), task.id if task is not None else ""
+    return record_of(UnitLine, unit, items=items, stage=stage, targets=targets, step=step, task=task_id)
 
 
 def _stage(unit: Unit) -> Literal["rule", "practice", "pilot", "main"]:

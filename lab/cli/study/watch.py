@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.cells import cell_len
@@ -23,7 +23,7 @@ from lab.core.study.study_progress import StudyProgress
 from lab.core.text.text_table import GAP, cut, join_cells, wrap_cells
 from lab.studies.planning.study_places import study_named
 from lab.studies.progress import progress_words
-from lab.studies.progress.progress_words import FIELDS, RATERS, STRAGGLERS, STUDIES, Cells, ProgressColumn
+from lab.studies.progress.progress_words import FIELDS, RATERS, STRAGGLERS, STUDIES, Cells, ProgressColumn, ProgressRow
 from lab.studies.seats import sees_outcomes
 
 if TYPE_CHECKING:
@@ -120,13 +120,6 @@ def _read_studies(read: Callable[[Study, float], StudyProgress], studies: Sequen
 # -- lines -------------------------------------------------------------------------------------------------------
 
 
-class _Table(NamedTuple):
-    """Lines of a table with the titles first, and the names of the columns that fit."""
-
-    lines: list[str]
-    shown: list[str]
-
-
 def _print(overview: StudiesWatched, *, each: bool) -> None:
     """Print everything, with the meaning of the columns."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
@@ -152,66 +145,56 @@ def _lines(overview: StudiesWatched, width: int, *, each: bool, most: int | None
     if not overview.studies:
         return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
     if not each:
-        return _layout_table(
-            STUDIES, [progress_words.study_cells(progress) for progress in overview.studies], width
-        ).lines, []
+        return _layout_table(STUDIES, list(map(progress_words.study_cells, overview.studies)), width)[0], []
     lines: list[str] = []
     column_names: dict[str, None] = {}
     for progress in overview.studies:
-        table = _study_table(progress, width, most - bool(lines) if most is not None else None)
-        lines += [*([""] if lines else []), *table.lines]
-        column_names |= dict.fromkeys(table.shown)
+        table, shown = _study_table(progress, width, most - bool(lines) if most is not None else None)
+        lines += [*([""] if lines else []), *table]
+        column_names |= dict.fromkeys(shown)
     means = [*progress_words.legend([name for name in RATERS if name in column_names], RATERS), *STRAGGLERS]
     return lines, ["", *_fold_all(means, width)]
 
 
-def _study_table(progress: StudyProgress, width: int, most: int | None) -> _Table:
-    """Return a study's people, judges, totals and questions."""
+def _study_table(progress: StudyProgress, width: int, most: int | None) -> tuple[list[str], Iterable[str]]:
+    """Return a study's people, judges, totals and questions, and the names of the columns of people."""
     intervals = map(progress_words.interval_words, progress.intervals)
     head = _fold_all([progress_words.head_words(progress), *intervals], width)
-    fields = [progress_words.field_cells(field) for field in progress.fields if field.differ.n]
-    questions = ["", *_layout_table(FIELDS, fields, width).lines] if fields else []
-    rows = [progress_words.rater_cells(rater, progress.at) for rater in progress.raters]
-    rows += [progress_words.judge_cells(judge) for judge in progress.judges]
-    table = _layout_table(RATERS, [*rows, progress_words.total_cells(progress)], width)
-    if most is not None and len(head) + len(table.lines) + len(questions) > most:
+    rows, fields = progress_words.people_rows(progress), progress_words.question_rows(progress)
+    lines, shown = _layout_table(RATERS, [row.cells for row in rows], width)
+    questions = ["", *_layout_table(FIELDS, [row.cells for row in fields], width)[0]] if fields else []
+    if most is not None and len(head) + len(lines) + len(questions) > most:
         questions = []
-    lines = table.lines
     if most is not None and len(head) + len(lines) > most:
-        lines = _shorten(progress, lines, max(1, most - len(head) - 3))
-    return _Table([*head, *lines, *questions], table.shown)
+        lines = _shorten(rows, lines, max(1, most - len(head) - 3))
+    return [*head, *lines, *questions], shown
 
 
-def _shorten(progress: StudyProgress, lines: list[str], most: int) -> list[str]:
+def _shorten(table: Sequence[ProgressRow], lines: list[str], most: int) -> list[str]:
     """Shorten a table to `most` people: first those who need the manager, then others in order."""
     title, *rows, total = lines
-    urgent = [at for at, rater in enumerate(progress.raters) if rater.held or rater.straggler or rater.clashes]
+    urgent = [at for at, row in enumerate(table) if row.urgent]
     order = dict.fromkeys([*urgent, *range(len(rows))])
     places = sorted([*order][:most])
     return [title, *(rows[at] for at in places), f"and {len(rows) - len(places):,} more (--once prints all)", total]
 
 
-def _layout_table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int) -> _Table:
-    """Return rows below their titles. If the width is too small, omit columns, then cut long words."""
+def _layout_table(
+    table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int
+) -> tuple[list[str], Iterable[str]]:
+    """Return the lines of a table, titles first, and the names of the columns that fit."""
     cells = [{name: column.title for name, column in table.items()}, *rows]
     needs = {name: max(cell_len(row.get(name, "")) for row in cells) for name in table}
-    column_names = progress_words.columns_for(table, rows, needs, width, GAP)
-    widths = {name: needs[name] for name in column_names}
-    over = sum(widths.values()) + GAP * (len(column_names) - 1) - width
-    for name in sorted(("name", "question", "note"), key=lambda name: -widths.get(name, 0)):
-        if over > 0 and name in widths:
-            least = max(4, widths[name] - over)
-            over -= widths[name] - least
-            widths[name] = least
-    right = [table[name].right for name in column_names]
+    widths = progress_words.column_widths(table, rows, needs, width, GAP)
+    right = [table[name].right for name in widths]
     lines = [
         line.rstrip()
         for row in cells
         for line in join_cells(
-            [[cut(row.get(name, ""), widths[name])] for name in column_names], [*widths.values()], right
+            [[cut(row.get(name, ""), wide)] for name, wide in widths.items()], [*widths.values()], right
         )
     ]
-    return _Table(lines, column_names)
+    return lines, widths
 
 
 def _fold_all(texts: Sequence[str], width: int) -> list[str]:

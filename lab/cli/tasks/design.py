@@ -15,6 +15,7 @@ from lab.cli.output import (
     print_line,
     print_result,
     print_table,
+    record_of,
 )
 from lab.core.errors import LabError
 from lab.core.settings import Settings, load, require_person
@@ -63,13 +64,6 @@ class DesignLine(msgspec.Struct, frozen=True):
     at: str
 
 
-class DesignProblem(msgspec.Struct, frozen=True):
-    """A problem that prevents submitting a design. `key` is the item's, such as `units/price`, empty for the whole."""
-
-    key: str
-    words: str
-
-
 class DesignShown(msgspec.Struct, frozen=True):
     """One task's current design: `tasks design TASK --show`, and the result of each act.
 
@@ -87,7 +81,7 @@ class DesignShown(msgspec.Struct, frozen=True):
     at: str
     note: str
     marks: dict[str, str]
-    problems: tuple[DesignProblem, ...]
+    problems: tuple[Problem, ...]
     design: Design
     history: tuple[RevisionLine, ...]
 
@@ -306,20 +300,13 @@ def _print_shown(head: Revision, problem_list: list[Problem], view: DesignShown,
 
 def _design_shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) -> DesignShown:
     frozen = bench.store.designs.newest_verified(bench.subject)
-    return DesignShown(
-        id=head.id,
-        task=head.task,
-        asked=head.asked,
-        version=head.version,
-        state=head.state,
+    return record_of(
+        DesignShown,
+        head,
         frozen=frozen.version if frozen else None,
         authors=tuple(bench.store.designs.authors(bench.subject, head.version)),
         by=head.by.id,
-        at=head.at,
-        note=head.note,
-        marks=head.marks,
-        problems=tuple(DesignProblem(problem.key, problem.words) for problem in problem_list),
-        design=head.design,
+        problems=tuple(problem_list),
         history=tuple(bench.store.designs.history(bench.subject)),
     )
 

@@ -63,3 +63,15 @@ def _merge_heads(heads: list[ShadowAnswer]) -> ShadowAnswer:
     if len({(row.text, row.decision) for row in answers}) > 1:
         return replace(answers[0], text="", decision=None, missing="clash", why="", sent_at=None)
     return answers[0] if answers else heads[-1]
+
+
+class ShadowsPlayed(msgspec.Struct, frozen=True):
+    """Shadow models' answers: of so many `questions` so many are answered, `new` of them by this call.
+
+    `cost` is in US dollars, as far as known.
+    """
+
+    questions: int
+    answered: int
+    new: int
+    cost: float

@@ -87,6 +87,14 @@ def current_settlements(acts: Iterable[Act]) -> dict[tuple[str, FieldReference],
 # -- what was said at a place, and by how many ---------------------------------------------------------------------
 
 
+class AnswerCount(msgspec.Struct, frozen=True):
+    """Number of people with one answer: a `value`, or the reason why it is `missing`."""
+
+    value: Any
+    missing: str | None
+    people: int
+
+
 class PlaceAnswer(NamedTuple):
     """One rater's answer at a place. `label` is None for a flag that was left unset on a submitted sheet."""
 

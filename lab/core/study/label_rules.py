@@ -65,7 +65,7 @@ def check_next(now: SheetState, label: Label) -> None:
     if not now.sheet.asks(spot):
         raise LabError(what, f"field {label.field}: is not asked here (only where {field.show_if})")
     if not (label.cleared and any(one.cleared for one in now.sheet.clashes.get(spot, ()))):  # one of the two is nothing
-        check_value(what, field, target_of(now.unit, label.target), label)
+        check_answer(what, field, target_of(now.unit, label.target), label)
         _check_step(what, now, field, label)
     check_order(what, field, now.sheet, label)
 
@@ -152,28 +152,38 @@ def as_option(field: Field, target: Target | None, value: Any) -> Any:
     return str(value) if str(value) in option_ids else value
 
 
-def check_value(what: str, field: Field, target: Target | None, label: Label) -> None:
-    """Raise `LabError` if a label's value does not fit its field. A reason for a missing value always fits."""
+def check_answer(what: str, field: Field, target: Target | None, label: Label) -> None:
+    """Raise `LabError` if a label's value, confidence or cost does not fit."""
+    if label.reason_missing is None:
+        if label.confidence is not None and not 0 <= label.confidence <= 1:
+            raise LabError(what, f"field confidence: {label.confidence:g} is not from 0 to 1")
+        if label.cost is not None and not 0 <= label.cost < float("inf"):
+            raise LabError(what, f"field cost: {label.cost:g} is no sum of dollars")
+    check_value(what, field, target, label.value, label.reason_missing, by=label.rater.kind)
+
+
+def check_value(
+    what: str, field: Field, target: Target | None, value: Any, missing: str | None = None, *, by: str = "human"
+) -> None:
+    """Raise `LabError` if a value does not fit its field. A reason for a missing value always fits.
+
+    `by` is the kind of the rater: some options are a script's alone.
+    """
     place = f"field value: {field.id}"
-    if label.reason_missing is not None:
-        if label.value is not None:
+    if missing is not None:
+        if value is not None:
             raise LabError(what, f"{place} has a value and a reason for having none.")
         return
-    if label.confidence is not None and not 0 <= label.confidence <= 1:
-        raise LabError(what, f"field confidence: {label.confidence:g} is not from 0 to 1")
-    if label.cost is not None and not 0 <= label.cost < float("inf"):
-        raise LabError(what, f"field cost: {label.cost:g} is no sum of dollars")
-    value = label.value
     match field.kind:
         case "nominal" | "ordinal":
             option_ids = target.options if target is not None and target.options else [one.id for one in field.options]
             if value not in option_ids:
                 raise LabError(what, f"{place}: {value!r} is none of {', '.join(option_ids)}")
             option = field.option(value)
-            if option is not None and option.by_rule and label.rater.kind != "script":
+            if option is not None and option.by_rule and by != "script":
                 raise LabError(what, f"{place}: {value!r} is set by a rule, and asked of nobody")
         case "many":
-            check_set(what, place, field, value, by_rule=label.rater.kind == "script")
+            check_set(what, place, field, value, by_rule=by == "script")
         case "interval":
             _check_number(what, place, field, value)
         case "flag":

@@ -75,12 +75,12 @@ class Proof(NamedTuple):
     values: Mapping[ProofreadPlace, Any]
 
 
-class ProofreadWord(NamedTuple):
+class ProofreadWord(msgspec.Struct, frozen=True):
     """A proofreader's value at a place. `note` is the reason of a rejection."""
 
     by: str
     value: Any
-    note: str = ""
+    note: str
 
 
 class Difference(NamedTuple):

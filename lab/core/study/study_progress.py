@@ -74,6 +74,16 @@ class RaterProgress(msgspec.Struct, frozen=True):
     clashes: int = 0
     apart: Share = NOTHING
 
+    @property
+    def minutes(self) -> float:
+        """Time worked, in minutes with two digits."""
+        return round(self.worked / 60, 2)
+
+    @property
+    def seconds(self) -> float | None:
+        """Median of an item's seconds with two digits, None without a handed-in item."""
+        return None if self.pace is None else round(self.pace, 2)
+
 
 class JudgeProgress(msgspec.Struct, frozen=True):
     """A model or script that rates beside people: its answered items and their cost.
@@ -152,3 +162,44 @@ class StudyProgress(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         return f"{self.study} v{self.version}" if self.version > 1 else self.study
+
+
+class RaterStatus(msgspec.Struct, frozen=True, rename={"replaced": "left"}):
+    """The part of `RaterProgress` that `study status` prints: of `dealt` units `done` are handed in.
+
+    `begun` units have an answer. `minutes` is the time worked, without gaps of five minutes or more and measured
+    absences. `seconds` is the median for a handed-in unit, null without one. `consent` is the time of consent, null if
+    there is none or none is needed. `clashes` counts places with two last labels of theirs from merged copies, for them
+    to settle.
+    """
+
+    rater: str
+    dealt: int
+    done: int
+    begun: int
+    held: bool
+    replaced: bool
+    withdrawn: bool
+    consent: str | None
+    minutes: float
+    seconds: float | None
+    clashes: int = 0
+
+
+class StudyStatus(msgspec.Struct, frozen=True):
+    """Progress of everybody in one study, without any answer.
+
+    `kit` is the rater's code if the file is a kit, which holds their part only, else null. `intervals` are judges'
+    corrected intervals against the planned width, if there is one.
+    """
+
+    study: str
+    version: int
+    title: str
+    protocol: str
+    unit: str
+    units: int
+    locked: bool
+    raters: tuple[RaterStatus, ...]
+    kit: str | None = None
+    intervals: tuple[IntervalProgress, ...] = ()

@@ -13,7 +13,9 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
+
+import msgspec
 
 from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
@@ -32,12 +34,12 @@ _SILENCE = 15.0
 _CHUNK = 1 << 16
 
 
-class Fetched(NamedTuple):
-    """Server in the cache. `fresh` is False if it was there already."""
+class Fetched(msgspec.Struct, frozen=True):
+    """A scrcpy server in the cache. `fresh` is false if it was there before."""
 
-    path: Path
+    path: str
     version: str
-    size: int
+    bytes: int
     sha256: str
     fresh: bool
 
@@ -58,7 +60,7 @@ def fetch(
     path = cache(env) / f"scrcpy-server-v{version}"
     there = _digest(path)
     if there == pinned_sha:
-        return Fetched(path, version, path.stat().st_size, pinned_sha, False)
+        return Fetched(str(path), version, path.stat().st_size, pinned_sha, False)
     address = f"{(base or RELEASES).rstrip('/')}/v{version}/{path.name}"
     data = _download(address, Deadline(seconds))
     sha = hashlib.sha256(data).hexdigest()
@@ -66,7 +68,7 @@ def fetch(
         hint = "Nothing was kept. A proxy or mirror may have changed it: try again from another network."
         raise LabError("scrcpy", f"{address} is not the pinned file: SHA-256 {sha}, not {pinned_sha}.", hint)
     _write(path, data)
-    return Fetched(path, version, len(data), pinned_sha, True)
+    return Fetched(str(path), version, len(data), pinned_sha, True)
 
 
 def _digest(path: Path) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from lab.core.errors import LabError
 from lab.core.task.design import Design, design_items
@@ -16,7 +17,7 @@ TOLD = ("log", "reply")
 """Values of `source` for a unit that is seen in no app: in the person's log or in their reply."""
 
 
-class Problem(NamedTuple):
+class Problem(msgspec.Struct, frozen=True):
     """One problem, with the key of its item (empty: the whole design)."""
 
     key: str

@@ -18,9 +18,10 @@ from typing import IO, Any, NamedTuple
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.study.label import Act, ActKind
+from lab.core.study.label import ActKind
+from lab.core.study.signing import sign_act
 from lab.core.text.plain_text import plain
-from lab.core.values.ids_and_clock import now, uuid7
+from lab.core.values.ids_and_clock import uuid7
 from lab.llm.batch import BatchApi, BatchResult, BatchState
 from lab.llm.client import Llm
 from lab.studies.judging.judge_cost import dollars, tokens_back, tokens_sent
@@ -332,9 +333,7 @@ class BatchJudging:
         """Record a batch's new state, durable on return."""
         job = self.job
         note = {**detail, "config_sha": job.config_sha}
-        job.store.labels.record_act(
-            Act(uuid7(), job.study.id, job.study.version, job.judge, BATCHED, now(), detail=note)
-        )
+        job.store.labels.record_act(sign_act(job.study, job.judge, BATCHED, detail=note))
 
 
 def _paid(result: BatchResult, batch: OpenBatch) -> PaidAnswer | None:

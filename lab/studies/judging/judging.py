@@ -20,12 +20,12 @@ from annotators.validation.judge_config import config_changes, judge_configs
 from annotators.validation.study_split import StudySplit
 from lab.core.errors import LabError
 from lab.core.seams import WaitCancelled
-from lab.core.study.label import Act, Label
+from lab.core.study.label import Label
 from lab.core.study.rating_sheet import FieldReference, Sheet, answer_to
+from lab.core.study.signing import sign_act, sign_label
 from lab.core.study.study import Assignment, Study, Unit
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
-from lab.core.values.ids_and_clock import now, uuid7
 from lab.llm.client import Llm, ModelAnswer, NoModelAnswer
 from lab.llm.executor import ModelExecutor, ModelQuestion, ended
 from lab.llm.thread_executor import ThreadExecutor
@@ -369,8 +369,7 @@ class JudgeLabels:
                 return
             # A gold unit's hand-in goes through the session, which checks it against the gold.
             if not unit.gold:
-                act = Act(uuid7(), study.id, study.version, self._judge, "commit", now(), unit.id, run)
-                self._store.labels.hand_in(study, unit, act)
+                self._store.labels.hand_in(study, unit, sign_act(study, self._judge, "commit", unit.id, run))
                 return
             session = RatingSession(self._store, study, self._judge, source=SOURCE)
             session.assignment = Assignment(study.id, study.version, self._judge.id, 0, unit.id, run=run)
@@ -378,18 +377,15 @@ class JudgeLabels:
             session.commit()
 
     def _label_maker(self, work: SheetWork, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
-        study, protocol = self._study, self._study.protocol
+        spot = FieldReference(place.target, place.field)
         run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
-        label = Label(
-            uuid7(), study.id, study.version, work.unit.id, place.target, place.field, self._judge,
-            value=place.value, run=work.run, reason_missing=place.missing, confidence=place.confidence,
-            evidence=f"{run}@{place.step}" if run is not None else None, note=place.note, at=now(),
-            guide_sha=protocol.guide_sha(study.locale), protocol_sha=protocol.sha, config_sha=self._config_sha,
-            source=SOURCE, cost=work.usage.cost if first else None,
+        label = sign_label(
+            self._study, work.unit, self._judge, spot, source=SOURCE, run=work.run, config_sha=self._config_sha,
+            value=place.value, reason_missing=place.missing, confidence=place.confidence, note=place.note,
+            evidence=f"{run}@{place.step}" if run is not None else None, cost=work.usage.cost if first else None,
         )  # fmt: skip
 
         def say(sheet: Sheet) -> Label | None:
-            spot = FieldReference(place.target, place.field)
             return answer_to(sheet, label) if sheet.asks(spot) and sheet.head(spot) is None else None
 
         return say

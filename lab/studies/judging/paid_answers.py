@@ -12,9 +12,9 @@ from annotators.judging.question import JudgeQuestion
 from lab.core.redaction.text_redaction import WITHDRAWN
 from lab.core.run.step import Usage
 from lab.core.study.label import Act
+from lab.core.study.signing import sign_act
 from lab.core.study.study import Study
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 from lab.llm.client import ModelAnswer, NoModelAnswer
 from lab.llm.thinking_marks import split_thinking
 from store.store import Store
@@ -133,8 +133,7 @@ class PaidAnswers:
             detail["batch"] = one.answer.batch
         if one.once:
             detail["once"] = True
-        study = self._study
-        return Act(uuid7(), study.id, study.version, self._judge, "judged", now(), one.unit, one.run, detail)
+        return sign_act(self._study, self._judge, "judged", one.unit, one.run, detail=detail)
 
     def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
         # One sheet in memory is enough: its questions are asked one after the other.

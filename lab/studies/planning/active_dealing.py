@@ -9,10 +9,10 @@ import msgspec
 
 from annotators.assignment import deal_in_order
 from lab.core.errors import LabError
-from lab.core.study.label import Act, ActKind
+from lab.core.study.label import ActKind
+from lab.core.study.signing import sign_act
 from lab.core.study.study import Assignment, Study, Unit
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -33,8 +33,7 @@ def dealt_actively(store: Store, study: Study, units: Sequence[Unit], first: int
     order = order_in(store.labels.acts_of(study, QUEUED))
     if order is None:
         order = active_order(load_study_data(store, study), first)
-        actor, detail = Actor("human", by), msgspec.to_builtins(order)
-        store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "queued", now(), detail=detail))
+        store.labels.record_act(sign_act(study, Actor("human", by), "queued", detail=msgspec.to_builtins(order)))
     return deal_in_order(study, units, order.units)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.core.study.label import Act, ActKind
+from lab.core.study.label import ActKind
+from lab.core.study.signing import sign_act
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 
 if TYPE_CHECKING:
     from lab.core.study.study import Study
@@ -18,5 +18,5 @@ def archive_study(store: Store, study: Study, person: str, *, archived: bool = T
     if store.studies.archived(study) is archived:
         return False
     act: ActKind = "archived" if archived else "restored"
-    store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", person), act, now()))
+    store.labels.record_act(sign_act(study, Actor("human", person), act))
     return True

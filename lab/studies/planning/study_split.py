@@ -10,10 +10,10 @@ import msgspec
 from annotators.study_data import StudyData
 from annotators.validation.study_split import DEV_SHARE, StudySplit, draw_split, extend_split, split_in
 from lab.core.errors import LabError
-from lab.core.study.label import Act, ActKind
+from lab.core.study.label import ActKind
+from lab.core.study.signing import sign_act
 from lab.core.study.study import Study, Unit
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 from store.store import Store
 
 SPLIT: tuple[ActKind, ...] = ("split",)
@@ -37,8 +37,7 @@ def split_of(store: Store, study: Study, share: float | None = None) -> StudySpl
 def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:
     """Store a split if there is none yet, durable on return."""
     if split_in(store.labels.acts_of(study, SPLIT)) is None:
-        actor, detail = Actor("human", by), msgspec.to_builtins(split)
-        store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "split", now(), detail=detail))
+        store.labels.record_act(sign_act(study, Actor("human", by), "split", detail=msgspec.to_builtins(split)))
 
 
 def check_split(study_data: StudyData) -> None:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from lab.core.run.trace import AnyEvent, Ended, Paused, Resumed, Trace
 from lab.core.settings import EMBEDDED
-from lab.core.study.label import Act, ActKind
+from lab.core.study.label import ActKind
+from lab.core.study.signing import sign_act
 from lab.core.study.study import Play, Study
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
+from lab.core.values.ids_and_clock import uuid7
 from lab.runs.session import Session
 from lab.runs.spec import Spec, in_world, resume_spec
 from store.store import Store
@@ -67,7 +68,7 @@ def record_end(store: Store, study: Study, by: Actor, unit: str, run: int, trace
 
 def record(store: Store, study: Study, by: Actor, kind: ActKind, unit: str, run: int, detail: dict[str, Any]) -> None:
     """Record an act at a study, now."""
-    store.labels.record_act(Act(uuid7(), study.id, study.version, by, kind, now(), unit, run, detail))
+    store.labels.record_act(sign_act(study, by, kind, unit, run, detail=detail))
 
 
 def session_of(

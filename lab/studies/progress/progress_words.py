@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lab.core.study.study_progress import (
     NOTHING,
@@ -16,6 +16,7 @@ from lab.core.study.study_progress import (
     JudgeProgress,
     ProgressTotal,
     RaterProgress,
+    RaterStatus,
     Share,
     StudyProgress,
 )
@@ -55,6 +56,17 @@ RATERS: dict[str, ProgressColumn] = {
     "note": ProgressColumn("", right=False),
 }
 """Columns of a study's people and judges."""
+STATUS: dict[str, ProgressColumn] = {
+    "name": RATERS["name"],
+    "done": ProgressColumn("done"),
+    "dealt": ProgressColumn("dealt"),
+    "begun": ProgressColumn("begun", "items with an answer that are not handed in"),
+    "minutes": ProgressColumn("minutes"),
+    "seconds": ProgressColumn("seconds each", RATERS["pace"].means),
+    "consent": ProgressColumn("agreed", "when they gave their consent", right=False),
+    "note": ProgressColumn("state", right=False),
+}
+"""Columns of `study status`: numbers alone, for a spreadsheet."""
 STUDIES: dict[str, ProgressColumn] = {
     "name": ProgressColumn("study", right=False),
     "state": ProgressColumn("", right=False),
@@ -97,6 +109,26 @@ def rater_cells(one: RaterProgress, at: str) -> Cells:
         "back": _some(one.returned),
         "cost": "",
         "note": ", ".join(rater_notes(one)),
+    }
+
+
+def status_cells(one: RaterStatus) -> Cells:
+    """Return a person's row of `study status`."""
+    notes = [
+        ("held", one.held),
+        ("left", one.replaced),
+        ("withdrew", one.withdrawn),
+        (f"{one.clashes} to settle", one.clashes > 0),
+    ]
+    return {
+        "name": one.rater,
+        "done": f"{one.done:,}",
+        "dealt": f"{one.dealt:,}",
+        "begun": f"{max(0, one.begun - one.done):,}",
+        "minutes": f"{one.minutes:.1f}",
+        "seconds": NONE if one.seconds is None else f"{one.seconds:.1f}",
+        "consent": (one.consent or NONE)[:16],
+        "note": ", ".join(word for word, holds in notes if holds),
     }
 
 
@@ -247,19 +279,69 @@ def legend(columns: Sequence[str], table: Mapping[str, ProgressColumn]) -> list[
     return [f"{table[name].title}: {table[name].means}" for name in columns if table[name].means]
 
 
-def columns_for(
-    table: Mapping[str, ProgressColumn], rows: Sequence[Cells], needs: Mapping[str, int], width: int, gap: int
-) -> list[str]:
-    """Return the columns to show in `width` cells: none that is empty, and as many of the others as fit.
+class ProgressRow(NamedTuple):
+    """A row of a table: its cells, its owner, and its words in one line."""
 
-    `needs` is the width of each column, `gap` the blanks between two.
+    cells: Cells
+    kind: Literal["rater", "judge", "all", "question"]
+    id: str
+    words: str
+    urgent: bool = False
+    """True if a manager should act on it."""
+
+
+def people_rows(progress: StudyProgress) -> list[ProgressRow]:
+    """Return the rows of a study's people, then judges, then the total."""
+    at = progress.at
+    rows = [
+        ProgressRow(
+            rater_cells(one, at), "rater", one.rater, rater_words(one, at),
+            one.held or bool(one.straggler) or one.clashes > 0,
+        )
+        for one in progress.raters
+    ]  # fmt: skip
+    for one in progress.judges:
+        intervals = [interval_words(its) for its in progress.intervals if its.judge == one.judge]
+        rows.append(ProgressRow(judge_cells(one), "judge", one.judge, "   ".join([judge_words(one), *intervals])))
+    return [*rows, ProgressRow(total_cells(progress), "all", "", total_words(progress))]
+
+
+def question_rows(progress: StudyProgress) -> list[ProgressRow]:
+    """Return the questions that at least two people answered for the same item."""
+    return [
+        ProgressRow(cells, "question", one.field, f"{cells['question']}: people differ in {cells['differs']} items")
+        for one in progress.fields
+        if one.differ.n
+        for cells in (field_cells(one),)
+    ]
+
+
+def filled_columns(table: Mapping[str, ProgressColumn], rows: Sequence[Cells]) -> list[str]:
+    """Return the columns that have a value in any row."""
+    return [name for name in table if any(row.get(name) for row in rows)]
+
+
+def column_widths(
+    table: Mapping[str, ProgressColumn], rows: Sequence[Cells], needs: Mapping[str, int], width: int, gap: int
+) -> dict[str, int]:
+    """Return the columns to show in `width` cells, and their widths: none that is empty, as many others as fit.
+
+    `needs` is the width of each column, `gap` the blanks between two. If it is still too wide, names, questions and
+    notes are cut, which can be read then.
     """
-    columns = [name for name in table if any(row.get(name) for row in rows)]
+    columns = filled_columns(table, rows)
     for name in GIVE_WAY:
         if sum(needs[one] + gap for one in columns) - gap <= width:
             break
         columns = [one for one in columns if one != name]
-    return columns
+    widths = {name: needs[name] for name in columns}
+    over = sum(widths.values()) + gap * (len(widths) - 1) - width
+    for name in sorted(("name", "question", "note"), key=lambda name: -widths.get(name, 0)):
+        if over > 0 and name in widths:
+            least = max(4, widths[name] - over)
+            over -= widths[name] - least
+            widths[name] = least
+    return widths
 
 
 # -- single values -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import NamedTuple
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from annotators.calibration import pilot_line
@@ -31,10 +32,12 @@ from lab.core.study.study_progress import (
     JudgeProgress,
     ProgressTotal,
     RaterProgress,
+    RaterStatus,
     Share,
     Straggle,
     StudyProgress,
     StudyState,
+    StudyStatus,
 )
 from lab.studies.planning.active_dealing import QUEUED
 from lab.studies.planning.study_people import REPLACED, people_of
@@ -72,6 +75,16 @@ def pilot_sheets(store: Store, study: Study, rater: str = "") -> dict[str, list[
             store.labels.sheet(study, unit, assignment.rater, assignment.run)
         )
     return sheets
+
+
+def status_of(store: Store, study: Study) -> StudyStatus:
+    """Return a study's status, people in the order of its plan, then replacements."""
+    kit, progress = store.kit(), ProgressReader(store).read(study)
+    return StudyStatus(
+        study.id, study.version, study.title, study.protocol.id, study.protocol.unit, study.units,
+        store.studies.locked(study), convert(progress.raters, tuple[RaterStatus, ...], from_attributes=True),
+        kit.rater if kit is not None else None, progress.intervals,
+    )  # fmt: skip
 
 
 class _Answered(NamedTuple):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from lab.core.redaction.private_text import suspects
 from lab.core.study.proofreading import Proof, ProofreadingSheet, ProofreadPlace, Review, State, proofreading_state
@@ -11,11 +14,11 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-class WaitingDemonstration(NamedTuple):
-    """One demonstration. `mine` is this person's progress: none, begun, handed in."""
+class WaitingDemonstration(msgspec.Struct, frozen=True):
+    """One demonstration in a list. `mine` is this person's progress: none, begun, handed in."""
 
     id: str
-    intent: str
+    task: str
     annotator: str
     steps: int
     state: State
@@ -23,15 +26,13 @@ class WaitingDemonstration(NamedTuple):
     proofreaders: int
     differences: int
     cleared: bool
-    proof: Proof
-    rows: tuple[Review, ...]
 
 
-class UnclearedDemonstration(NamedTuple):
+class UnclearedDemonstration(msgspec.Struct, frozen=True):
     """One demonstration that is not cleared yet, with the number of suspected private details."""
 
     id: str
-    intent: str
+    task: str
     annotator: str
     steps: int
     suspects: int
@@ -39,29 +40,31 @@ class UnclearedDemonstration(NamedTuple):
 
 def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
     """Return every demonstration that is not archived, the newest first."""
+    return [waiting for waiting, _, _ in reviewed_demonstrations(store, person)]
+
+
+def reviewed_demonstrations(
+    store: Store, person: str
+) -> Iterator[tuple[WaitingDemonstration, Proof, Sequence[Review]]]:
+    """Yield every demonstration that is not archived, with what is proofread and all its reviews, the newest first."""
     uncleared, archived_ids = set(store.reviews.uncleared()), store.runs.acts.archived()
-    queue = []
     for id in store.reviews.demonstrations():
         if id in archived_ids:
             continue
         proof, rows = store.reviews.proof_of(id), store.reviews.of_run(id)
         review_state, sheet = proofreading_state(proof, rows), ProofreadingSheet(proof, rows, person)
-        queue.append(
-            WaitingDemonstration(
-                id=id,
-                intent=str(proof.values[ProofreadPlace(None, "intent")]),
-                annotator=proof.annotator.id,
-                steps=proof.steps,
-                state=review_state.state,
-                mine="handed in" if sheet.committed else "begun" if sheet.heads else "none",
-                proofreaders=len(review_state.proofreaders),
-                differences=len(review_state.differences),
-                cleared=id not in uncleared,
-                proof=proof,
-                rows=tuple(rows),
-            )
+        waiting = WaitingDemonstration(
+            id=id,
+            task=str(proof.values[ProofreadPlace(None, "intent")]),
+            annotator=proof.annotator.id,
+            steps=proof.steps,
+            state=review_state.state,
+            mine="handed in" if sheet.committed else "begun" if sheet.heads else "none",
+            proofreaders=len(review_state.proofreaders),
+            differences=len(review_state.differences),
+            cleared=id not in uncleared,
         )
-    return queue
+        yield waiting, proof, rows
 
 
 def privacy_queue(store: Store) -> list[UnclearedDemonstration]:

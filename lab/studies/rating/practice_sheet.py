@@ -10,9 +10,9 @@ from lab.core.errors import LabError
 from lab.core.study.label import Act, ActKind, Label
 from lab.core.study.label_rules import SheetState, check_next, check_open
 from lab.core.study.rating_sheet import Sheet
+from lab.core.study.signing import sign_act
 from lab.core.study.study import Assignment, Study
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 
 if TYPE_CHECKING:
     from lab.studies.rating.practice import PracticeItem
@@ -89,6 +89,5 @@ class PracticeSheet:
         return now_there._replace(assignment=assignment, sheet=self.sheet(), is_held=False)
 
     def _act(self, kind: ActKind, detail: dict[str, Any]) -> None:
-        study = self._study
         whole = {"practice": self.item.sha, **detail}
-        self._store.labels.record_act(Act(uuid7(), study.id, study.version, self._person, kind, now(), detail=whole))
+        self._store.labels.record_act(sign_act(self._study, self._person, kind, detail=whole))

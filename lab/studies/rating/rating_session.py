@@ -11,9 +11,9 @@ from lab.core.errors import LabError
 from lab.core.study.label import NO_DETAILS, Act, ActKind, AnswerDetails, Label, Missing
 from lab.core.study.label_rules import check_open
 from lab.core.study.rating_sheet import FieldReference, Sheet, answer_to, undo_of
+from lab.core.study.signing import sign_act, sign_label
 from lab.core.study.study import Assignment, Study, Unit
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 from lab.studies.rating.drafts import UNTIMED, Drafts, Times, draft_rows, read_drafts
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ class RatingSession:
 
     def _acting(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> Act:
         run = self._run if unit else 1
-        return Act(uuid7(), self.study.id, self.study.version, self.person, kind, now(), unit, run, detail or {})
+        return sign_act(self.study, self.person, kind, unit, run, detail=detail)
 
     def _signed(
         self,
@@ -330,26 +330,20 @@ class RatingSession:
         times: Times = UNTIMED,
     ) -> Label:
         """Return a label by this rater about the open unit, now."""
-        study, unit = self.study, self._open()[0]
-        return Label(
-            uuid7(),
-            study.id,
-            study.version,
-            unit.id,
-            spot.target,
-            spot.field,
+        return sign_label(
+            self.study,
+            self._open()[0],
             self.person,
-            value,
-            self._run,
+            spot,
+            source=self.source,
+            locale=self.locale,
+            run=self._run,
+            value=value,
             reason_missing=missing,
             **details._asdict(),
             shown_at=times.shown_at,
             first_key_at=times.first_key_at,
-            at=now(),
             idle_ms=times.idle_ms,
-            guide_sha=study.protocol.guide_sha(self.locale),
-            protocol_sha=study.protocol.sha,
-            source=self.source,
         )
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from lab.core.study.label import Label
 from lab.core.study.rating_sheet import FieldReference, Sheet, answer_to
+from lab.core.study.signing import sign_label
 from lab.core.task.task import Actor
-from lab.core.values.ids_and_clock import now, uuid7
 
 if TYPE_CHECKING:
     from lab.core.study.study import Study, Unit
@@ -32,11 +32,7 @@ def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
             if sheet.head(spot) is not None:
                 return None
             label_count += 1
-            label = Label(
-                uuid7(), study.id, study.version, unit.id, spot.target, spot.field, RULE, value, note=why, at=now(),
-                guide_sha=study.protocol.guide_sha(study.locale), protocol_sha=study.protocol.sha, source="rule",
-            )  # fmt: skip
-            return answer_to(sheet, label)
+            return answer_to(sheet, sign_label(study, unit, RULE, spot, source="rule", value=value, note=why))
 
         store.labels.record_each(study, unit, RULE, 1, [say_it])
     return label_count

@@ -196,8 +196,7 @@ class AdjudicationSession:
         """Raise `LabError` if the field does not accept the value."""
         field = self.study.protocol.field(case.spot.field)
         assert field is not None
-        label = Label("", "", 0, case.unit.id, *case.spot, self.person, value)
-        check_value(field.id, field, target_of(case.unit, case.spot.target), label)
+        check_value(field.id, field, target_of(case.unit, case.spot.target), value, by=self.person.kind)
 
     # -- settling --------------------------------------------------------------------------------------------
 

@@ -122,7 +122,7 @@ def _answers(
         elif most is None:
             yield place, NO_MAJORITY
         else:
-            missing: Any = most.reason or None
+            missing: Any = most.missing
             yield place, PlaceAnswer(chair.person, most.value, missing)
 
 

@@ -9,17 +9,18 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from annotators.calibration import CalibrationAnswer
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.settings import check_code, check_distinct
 from lab.core.study.guideline import clause_of, clauses
-from lab.core.study.label import Act, Label, Missing
+from lab.core.study.label import Label, Missing
 from lab.core.study.label_rules import as_option
 from lab.core.study.rating_sheet import FieldReference, Sheet, answer_to, target_of, undo_of
+from lab.core.study.signing import sign_act, sign_label
 from lab.core.study.study import Assignment, Study, Unit
 from lab.core.task.task import Actor
 from lab.core.text.typed_text import clean, clean_value
-from lab.core.values.ids_and_clock import now, uuid7
 from lab.studies.judging.judges_beside import judges_beside
 from lab.studies.planning.study_places import StudyPlaces
 from lab.studies.rating.rating_session import RatingSession
@@ -36,17 +37,6 @@ class LabelKept(msgspec.Struct, frozen=True):
     missing: Missing | None
     state: Literal["kept", "there already"]
     id: str
-
-
-class GoldTold(msgspec.Struct, frozen=True):
-    """One place of a calibration unit after hand-in: answer, gold, and the gold's reason."""
-
-    target: str
-    field: str
-    said: Any
-    gold: Any
-    right: bool
-    reason: str
 
 
 class JudgeTold(msgspec.Struct, frozen=True):
@@ -76,7 +66,7 @@ class LabelDone(msgspec.Struct, frozen=True):
     labels: tuple[LabelKept, ...] = ()
     handed_in: bool = False
     derived: tuple[tuple[str, str], ...] = ()
-    gold: tuple[GoldTold, ...] = ()
+    gold: tuple[CalibrationAnswer, ...] = ()
     share: float | None = None
     held: bool = False
     judges: tuple[JudgeTold, ...] = ()
@@ -202,12 +192,8 @@ class RowImport:
         """Build the label factories of a row. Each appends its label to `kept_labels`."""
 
         def signed(spot: FieldReference, **answer_fields: Any) -> Label:
-            protocol = self.study.protocol
-            return Label(
-                uuid7(), self.study.id, self.study.version, unit.id, spot.target, spot.field, rater, run=run,
-                at=now(), guide_sha=protocol.guide_sha(self.study.locale), protocol_sha=protocol.sha,
-                config_sha=config, source=f"{self.source}#{row.id}" if row.id else self.source, **answer_fields,
-            )  # fmt: skip
+            source = f"{self.source}#{row.id}" if row.id else self.source
+            return sign_label(self.study, unit, rater, spot, source=source, run=run, config_sha=config, **answer_fields)
 
         def noted(label: Label, *, new: bool) -> Label | None:
             kept_labels.append(
@@ -304,15 +290,11 @@ class RowImport:
         outcome = replace(outcome, state="kept", handed_in=True, derived=tuple(desk.derived()))
         if rater.kind != "human":
             return outcome
-        gold = tuple(
-            GoldTold(one.gold.target, one.gold.field, one.answer, one.gold.value, one.right, one.gold.reason)
-            for one in result.compared
-        )
         judges = tuple(
             JudgeTold(one.spot.target, one.spot.field, one.judge, one.said.value, one.said.reason_missing, one.note)
             for one in judges_beside(desk)
         )
-        return replace(outcome, gold=gold, share=result.share, held=result.held, judges=judges)
+        return replace(outcome, gold=tuple(result.compared), share=result.share, held=result.held, judges=judges)
 
     def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
         """Return True if a row with this id has handed in or reopened this sheet before."""
@@ -327,9 +309,7 @@ class RowImport:
         acts = self.store.labels.each_act(self.study, rater.id, "sat")
         if not any(act.detail.get("config_sha") == sha for act in acts):
             detail = {"config_sha": sha, "config": text}
-            self.store.labels.record_act(
-                Act(uuid7(), self.study.id, self.study.version, rater, "sat", now(), detail=detail)
-            )
+            self.store.labels.record_act(sign_act(self.study, rater, "sat", detail=detail))
 
 
 def config_sha_of(model: str, text: str) -> str:

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from lab.core.errors import LabError
 from lab.core.study.adjudication import PlaceAnswer, majority_of, set_of_most
-from lab.core.study.label import Label
 from lab.core.study.label_rules import as_option, check_value
 from lab.core.study.protocol import Field
 from lab.core.task.task import Actor
@@ -18,10 +17,6 @@ from lab.studies.rating.typed_answers import typed_value, words_of
 from tests.modes import MODES
 
 FREE = replace(MODES, most=None)
-
-
-def label(value: Any) -> Label:
-    return Label("", "s", 1, "u1", "", "modes", Actor("human", "R1"), value)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +34,7 @@ def label(value: Any) -> Label:
 )
 def test_a_set_has_one_form(given: Any, kept: list[str]) -> None:
     assert as_option(FREE, None, given) == kept
-    check_value("label", FREE, None, label(kept))
+    check_value("label", FREE, None, kept)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +55,7 @@ def test_a_set_has_one_form(given: Any, kept: list[str]) -> None:
 )
 def test_what_is_no_set_of_the_field_is_refused(field: Field, value: Any, problem: str) -> None:
     with pytest.raises(LabError, match=f"field value: modes.*{problem}"):
-        check_value("label", field, None, label(value))
+        check_value("label", field, None, value)
 
 
 def test_what_was_typed_names_options_by_id_or_by_words() -> None:

@@ -210,7 +210,14 @@ def test_a_phone_that_does_not_allow_this_computer_says_so(rig: Rig, attach: Att
 def test_phones_are_found_with_what_they_say_of_themselves(rig: Rig, adb_environment: AdbServer) -> None:
     (phone,) = found(True)
     assert phone.ready
-    assert phone[:6] == (rig.serial, "device", "Lantern One", "15", "35", (1080, 2400))
+    assert (phone.serial, phone.state, phone.model, phone.android, phone.sdk, phone.size) == (
+        rig.serial,
+        "device",
+        "Lantern One",
+        "15",
+        "35",
+        (1080, 2400),
+    )
     assert found(False, Server("127.0.0.1", 1)) == []
 
 

@@ -30,7 +30,10 @@ def test_devices_lists_phones_and_what_to_type(rig: Rig, attach: Attach, capsys:
 
 
 def test_a_serial_with_a_shells_characters_is_quoted_in_what_to_type() -> None:
-    assert _device_row(ListedDevice("a; reboot", "device"))[-1] == "hitlab live TASK --device 'a; reboot'"
+    assert (
+        _device_row(ListedDevice("a; reboot", "device", "", "", "", None, ""))[-1]
+        == "hitlab live TASK --device 'a; reboot'"
+    )
 
 
 def test_a_phone_that_needs_something_is_listed_with_what(

@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lab.cli.devices import ServerFetched
 from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.devices.scrcpy import scrcpy_release
@@ -112,10 +111,11 @@ def refusal(mirror: Mirror, env: dict[str, str], seconds: float = 20.0) -> LabEr
 
 def test_what_is_fetched_is_found_and_is_fetched_once(mirror: Mirror, env: dict[str, str]) -> None:
     got = scrcpy_release.fetch(base=mirror.base, env=env)
-    assert got == (cache(env) / "scrcpy-server-v3.3.4", "3.3.4", len(JAR), hashlib.sha256(JAR).hexdigest(), True)
-    assert find(env=env).path == got.path
+    path, sha = cache(env) / "scrcpy-server-v3.3.4", hashlib.sha256(JAR).hexdigest()
+    assert got == scrcpy_release.Fetched(str(path), "3.3.4", len(JAR), sha, True)
+    assert str(find(env=env).path) == got.path
     assert [path.name for path in cache(env).iterdir()] == ["scrcpy-server-v3.3.4"]
-    assert scrcpy_release.fetch(base=mirror.base, env=env) == got._replace(fresh=False)
+    assert scrcpy_release.fetch(base=mirror.base, env=env) == msgspec.structs.replace(got, fresh=False)
     assert mirror.asked == [NAME]
 
 
@@ -124,7 +124,7 @@ def test_a_damaged_one_in_the_cache_is_fetched_anew(mirror: Mirror, env: dict[st
     (cache(env) / "scrcpy-server-v3.3.4").write_bytes(JAR[:-1])
     got = scrcpy_release.fetch(base=mirror.base, env=env)
     assert got.fresh
-    assert got.path.read_bytes() == JAR
+    assert Path(got.path).read_bytes() == JAR
 
 
 def test_the_wrong_file_leaves_nothing(mirror: Mirror, env: dict[str, str]) -> None:
@@ -228,7 +228,7 @@ def test_the_command_says_what_it_did(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert main(["device", "scrcpy", "--base", mirror.base, "--json"]) == 0
-    got = msgspec.json.decode(capsys.readouterr().out, type=ServerFetched)
+    got = msgspec.json.decode(capsys.readouterr().out, type=scrcpy_release.Fetched)
     assert got.fresh
     assert Path(got.path).read_bytes() == JAR
     assert main(["device", "scrcpy", "--base", mirror.base]) == 0

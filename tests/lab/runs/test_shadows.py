@@ -14,7 +14,7 @@ import pytest
 from lab.cli import main
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.run.shadow_answer import ShadowAnswer, current_answers
+from lab.core.run.shadow_answer import ShadowAnswer, ShadowsPlayed, current_answers
 from lab.core.run.step import Reply
 from lab.core.run.trace import Started
 from lab.core.task.task import Actor
@@ -214,15 +214,13 @@ def test_what_is_missing_is_asked_later_from_what_was_kept(store: Store, server:
     run = session.trace_id
     assert store.shadows.of_run(run) == []
     stop = threading.Event()
-    assert ask_missing(store, [run], [SHADE], stop, lambda spent: False)[:3] == (
-        len(shadow_questions(store, run)),
-        0,
-        0,
-    )
+    asked = len(shadow_questions(store, run))
+    assert ask_missing(store, [run], [SHADE], stop, lambda spent: False) == ShadowsPlayed(asked, 0, 0, 0.0)
     done = ask_missing(store, [run], [SHADE], stop)
-    assert done[:3] == (done.of, done.of, done.of)
-    assert ask_missing(store, [run], [SHADE], stop)[:3] == (done.of, done.of, 0)
-    assert len(server.requests) == done.of
+    assert (done.questions, done.answered, done.new) == (asked, asked, asked)
+    again = ask_missing(store, [run], [SHADE], stop)
+    assert (again.questions, again.answered, again.new) == (asked, asked, 0)
+    assert len(server.requests) == asked
 
 
 def test_two_answers_after_a_merge_are_a_clash_and_the_same_one_twice_is_none() -> None:
@@ -258,8 +256,8 @@ def test_a_kit_holds_no_shadow_and_asks_none(store: Store, server: ModelServer, 
     import_kit(store, tmp_path / "kit.db")
     runs = people_runs(store, part.study)
     done = ask_missing(store, runs, part.study.shadows, threading.Event())
-    assert done.of == done.answered > 0, "where the kit came from, what its run kept is asked about"
-    assert len(server.requests) == done.of
+    assert done.questions == done.answered > 0, "where the kit came from, what its run kept is asked about"
+    assert len(server.requests) == done.questions
 
 
 def test_answers_go_with_a_merge_and_with_no_export_nor_any_list(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from typing import Any
 
+import jsonschema
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.runs.descriptions import mean_words, status_words
+from lab.runs.run_columns import RUN_COLUMNS, RunLine
 from lab.runs.run_filter import FIELDS, RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, SORTS, Order, RunTableLine, arrange, column, group_of
 from lab.runs.run_rows import Cost, RunEntry, entry
@@ -210,3 +215,25 @@ def test_what_runs_are_sorted_by_is_seen_where_it_finds_room(
 
 def test_a_run_that_stopped_is_not_said_to_have_been_stopped_by_somebody() -> None:
     assert status_words("stopped") == "stopped"
+
+
+def test_a_column_is_printed_sorted_and_filtered_by_its_name(
+    store: Store, entries: list[RunEntry], capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    def printed(*words: str) -> bytes:
+        assert main(["runs", "list", *words, "--db", str(store.path)]) == 0
+        return capsysbinary.readouterr().out
+
+    run = json.loads(printed("--json"))["runs"][0]
+    assert set(run) == {column.name for column in RUN_COLUMNS}
+    jsonschema.validate(run, msgspec.json.schema(RunLine))
+    heads = printed("--costs", "--format", "csv").splitlines()[0].decode().replace(chr(34), "").split(",")
+    assert heads == [one.title for one in RUN_COLUMNS if one.title and not one.sparse]
+    wide = [title.strip(" ▼") for _, title in heading(300, Order())]
+    shown = [one for one in RUN_COLUMNS if one.width]
+    assert wide == [one.app_title or one.name for one in shown]
+    assert [*SORTS] == ["newest", *(one.name for one in shown)]
+    for one in RUN_COLUMNS:
+        for word in one.filters:
+            value = "open" if one.name == "status" else "none"
+            assert parse_filter(f"{word}:{value}").needs_costs is one.costly

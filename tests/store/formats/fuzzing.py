@@ -72,7 +72,7 @@ def survives(source: Path, work: Path, outside: Outside, template: Path) -> Repo
         held = b"".join(bytes(value) for (value,) in store.database.read("SELECT bytes FROM blob"))
         held += "".join(body for (body,) in store.database.read("SELECT body FROM event")).encode()
     assert SECRET not in held, "read from outside"
-    assert all("\n" not in failed["error"] and failed["error"] for failed in report.failed)
+    assert all("\n" not in failed.error and failed.error for failed in report.failed)
     assert not outside.canary.exists(), "code was run"
     assert outside.entries() == beside, "written outside"
     assert _seen(source) == before, "the source was changed"

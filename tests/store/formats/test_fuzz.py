@@ -239,7 +239,7 @@ def test_a_line_of_ours_that_is_no_text_is_refused(tmp_path: Path, outside: Outs
     files = {name: data.replace(b'"kind":"', b'"kind":"\xe1', 1) for name, data in SAMPLES["jsonl"].items()}
     laid(tmp_path / "in" / "source", files)
     report = survives(tmp_path / "in" / "source", tmp_path, outside, template)
-    assert "is not UTF-8 text" in report.failed[0]["error"]
+    assert "is not UTF-8 text" in report.failed[0].error
 
 
 @pytest.mark.parametrize("width", [True, 0, -1, 2**40, "1080", None, [1]])

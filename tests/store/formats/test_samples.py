@@ -118,4 +118,4 @@ def test_what_holds_no_runs_is_named(store: Store) -> None:
     report = bring(store, "knowu", "uiautomator_xml")
     assert report.imported == 0
     assert len(report.failed) == 2
-    assert all("holds no runs of a known format" in failure["error"] for failure in report.failed)
+    assert all("holds no runs of a known format" in failure.error for failure in report.failed)

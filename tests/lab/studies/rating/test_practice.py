@@ -110,7 +110,7 @@ def test_answers_are_acts_with_their_times_and_no_labels(store: Store) -> None:
     assert rating.sheet.head(FieldReference("", "same")) is None
     rating.answer(FieldReference("", "same"), "same", details=AnswerDetails(note="why not"))
     handed = rating.commit()
-    assert [(one.answer, one.right) for one in handed.compared] == [("same", True)]
+    assert [(one.said, one.right) for one in handed.compared] == [("same", True)]
     assert (handed.share, handed.held) == (None, False)
     assert list(store.labels.read(rating.study)) == []
     assert store.studies.progress(rating.study, "R1").done == 0
