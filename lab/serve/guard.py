@@ -51,13 +51,12 @@ class Guard:
         self.names: frozenset[str] = frozenset()
         """Own `Host` values, set once the port is known."""
         self._secure = secure
-        self._silent: set[RequestHandler] = set()
-        """Connections without a request so far."""
+        self.silent = SilentConnections()
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse a foreign host (DNS rebinding), and a page of another origin that writes or opens a socket (403)."""
-        self._silent.discard(request.protocol)
+        self.silent.discard(request)
         _NONCE.set(secrets.token_urlsafe(12))
         if request.host.lower() not in self.names or not self._same_origin(request):
             raise web.HTTPForbidden(text="This address is none of this lab's.")
@@ -88,14 +87,26 @@ class Guard:
                 "base-uri 'none'; frame-ancestors 'none'"
             )
 
-    def close_silent(self, handler: RequestHandler) -> None:
-        """Abort a connection that sends no request in time. It would occupy a slot for nothing."""
 
-        def look() -> None:
-            if handler in self._silent:
-                self._silent.remove(handler)
+class SilentConnections:
+    """Connections without a request so far. Each would occupy a slot for nothing, and is aborted after some time."""
+
+    def __init__(self) -> None:
+        self._handlers: set[RequestHandler] = set()
+
+    def watch(self, handler: RequestHandler, seconds: float = _SILENT) -> RequestHandler:
+        """Abort a new connection unless it sends a request in time. Return it."""
+
+        def abort() -> None:
+            if handler in self._handlers:
+                self._handlers.remove(handler)
                 if handler.transport is not None:
                     handler.transport.abort()
 
-        self._silent.add(handler)
-        asyncio.get_running_loop().call_later(_SILENT, look)
+        self._handlers.add(handler)
+        asyncio.get_running_loop().call_later(seconds, abort)
+        return handler
+
+    def discard(self, request: web.BaseRequest) -> None:
+        """Watch a request's connection no longer."""
+        self._handlers.discard(request.protocol)

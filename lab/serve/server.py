@@ -103,9 +103,7 @@ class LabServer:
 
         def connected() -> asyncio.BaseProtocol:
             assert runner.server is not None
-            handler = runner.server()
-            guard.close_silent(handler)
-            return handler
+            return guard.silent.watch(runner.server())
 
         try:
             self._listening = await loop.create_server(connected, self.place.host, self.place.port, backlog=512)
