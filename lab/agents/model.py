@@ -20,8 +20,8 @@ from lab.core.values.png import png_of
 from lab.core.values.safe_images import open_picture
 from lab.core.values.whole_number import whole_number
 from lab.llm.client import Message, NoModelAnswer
+from lab.llm.executor import ModelAsker
 from lab.llm.json_in_text import SeveralAnswers, answer_in, objects_in, why_no_object
-from lab.llm.remote_model import ModelAsker
 
 _PACKED = 3
 """zlib level for the picture sent to the model."""

@@ -13,7 +13,7 @@ from lab.core.settings import Settings
 from lab.core.task.task import Actor
 from lab.core.text.typed_text import clean
 from lab.llm.client import Llm, NoModelAnswer, terms
-from lab.llm.remote_model import ModelAsker
+from lab.llm.executor import ModelAsker
 
 
 def model_of(spec: str, settings: Settings) -> Llm:

@@ -19,7 +19,7 @@ from lab.runs.descriptions import is_conversation
 from store.store import Store
 
 if TYPE_CHECKING:
-    from lab.llm.remote_model import ModelAsker
+    from lab.llm.executor import ModelAsker
     from simulators.phone.phone import Phone
 
 
