@@ -8,9 +8,10 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from lab.core.run.step import Point
+from simulators.phone.served.display import Display
 from simulators.phone.served.scrcpy_encoder import CodedFrame, Encoder
 from simulators.phone.served.scrcpy_options import CODECS, ServerOptions, video_size
-from simulators.phone.served.services import HungUp, Panel, Services, Stream
+from simulators.phone.served.services import HungUp, Services, Stream
 
 if TYPE_CHECKING:
     import av
@@ -134,7 +135,7 @@ class VideoStream:
 class _Screen:
     """Source of the next frame: a new picture, the last one again, or nothing."""
 
-    def __init__(self, display: Panel, encoder: Encoder, space: Point) -> None:
+    def __init__(self, display: Display, encoder: Encoder, space: Point) -> None:
         self._display, self._encoder, self._space = display, encoder, space
         self._version, self._last = -1, b""
         self._left, self._due = 0, 0.0
