@@ -27,8 +27,7 @@ from lab.core.errors import LabError
 from lab.core.run import limits
 from lab.core.text.plain_text import plain
 from lab.core.values.whole_number import whole_number
-from lab.serve.guard import SilentConnections
-from lab.serve.open_files import allow_many_files
+from lab.serve.connections import SilentConnections, allow_many_files
 from simulators.users.endpoint import chat_reply
 from simulators.users.endpoint.access import TOKEN, Access, Refusal, RequestRefused, TooManyWait, is_loopback
 from simulators.users.endpoint.chat_reply import Answer

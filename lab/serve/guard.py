@@ -1,8 +1,7 @@
-"""Checks for every request: host names, origins, the browser's content policy, silent connections."""
+"""Checks for every request: host names, origins, the browser's content policy."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
@@ -11,11 +10,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.web_protocol import RequestHandler
+
+from lab.serve.connections import SilentConnections
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-_SILENT = 10.0
-"""Seconds in which a connection must send a request."""
 _JUNK = (HttpProcessingError, web.RequestPayloadError, ConnectionError, TimeoutError)
 _NONCE: ContextVar[str] = ContextVar("nonce", default="")
 """Nonce of the current response's scripts and styles. Each request has its own context."""
@@ -86,27 +84,3 @@ class Guard:
                 f"img-src 'self' data: blob:; connect-src 'self' {sockets}; frame-src 'self'; form-action 'self'; "
                 "base-uri 'none'; frame-ancestors 'none'"
             )
-
-
-class SilentConnections:
-    """Connections without a request so far. Each would occupy a slot for nothing, and is aborted after some time."""
-
-    def __init__(self) -> None:
-        self._handlers: set[RequestHandler] = set()
-
-    def watch(self, handler: RequestHandler, seconds: float = _SILENT) -> RequestHandler:
-        """Abort a new connection unless it sends a request in time. Return it."""
-
-        def abort() -> None:
-            if handler in self._handlers:
-                self._handlers.remove(handler)
-                if handler.transport is not None:
-                    handler.transport.abort()
-
-        self._handlers.add(handler)
-        asyncio.get_running_loop().call_later(seconds, abort)
-        return handler
-
-    def discard(self, request: web.BaseRequest) -> None:
-        """Watch a request's connection no longer."""
-        self._handlers.discard(request.protocol)

@@ -23,8 +23,8 @@ from lab.core.study.study_progress import StudyProgress
 from lab.serve import browser_window
 from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
+from lab.serve.connections import allow_many_files
 from lab.serve.guard import Guard, nonce, own_names, quiet_logger
-from lab.serve.open_files import allow_many_files
 from lab.serve.open_links import OpenLinks, RoomLink
 from lab.serve.pages import CLOSE_CODES, WORDS, Language, greeting_page, language_of, refusal_page
 from lab.serve.progress_page import progress_page
@@ -40,6 +40,8 @@ _WAITING_A_LINK = 3
 """Maximum further windows per person that wait for this. More get the code `full` and try again."""
 _LOOKS_AT_PICTURES = 4
 """Maximum simultaneous requests for pictures per window."""
+_SILENT = 10.0
+"""Seconds in which a connection must send a request."""
 _LOOKS = 2.0
 """Seconds between two checks of the links of open rooms."""
 # 400 days is the maximum that browsers accept.
@@ -103,7 +105,7 @@ class LabServer:
 
         def connected() -> asyncio.BaseProtocol:
             assert runner.server is not None
-            return guard.silent.watch(runner.server())
+            return guard.silent.watch(runner.server(), _SILENT)
 
         try:
             self._listening = await loop.create_server(connected, self.place.host, self.place.port, backlog=512)
@@ -233,7 +235,8 @@ class LabServer:
         socket = web.WebSocketResponse(heartbeat=20, autoping=False, max_msg_size=browser_window.MOST_MESSAGE)
         await socket.prepare(request)
         id, link = request.match_info["window"], room_link.link.id
-        if id in self.windows or len(self.windows) >= self._max_windows or self._is_full(link):
+        waits_long = len(self._windows_of(link)) >= WINDOWS_A_LINK + _WAITING_A_LINK
+        if id in self.windows or len(self.windows) >= self._max_windows or waits_long:
             await socket.close(code=CLOSE_CODES["full"])
             return socket
         process = AppProcess(self._command(room_link), _environment(room_link, _language(request)))
@@ -259,10 +262,6 @@ class LabServer:
 
     def _windows_of(self, link: str) -> list[BrowserWindow]:
         return [window for window in self.windows.values() if window.link.link.id == link]
-
-    def _is_full(self, link: str) -> bool:
-        """Return True if the link has its maximum number of waiting windows."""
-        return len(self._windows_of(link)) >= WINDOWS_A_LINK + _WAITING_A_LINK
 
     async def _wait_for_room(self, link: str, window: BrowserWindow) -> None:
         """Close the link's oldest windows, and wait until enough of their apps have ended."""

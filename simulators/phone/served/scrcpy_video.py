@@ -69,7 +69,8 @@ class VideoStream:
         """Stream, and return once the socket is gone."""
         try:
             if self._options.stream_meta:
-                self._write_codec_head()
+                head = struct.pack(">I", CODECS[self._options.video_codec])
+                self._stream.write(head if self._options.sessions else head + struct.pack(">II", *self.view.size))
             while not self._ended():
                 self._session()
         except HungUp:
@@ -81,10 +82,6 @@ class VideoStream:
     def _current_size(self) -> VideoSpace:
         space = self._display.size
         return VideoSpace(video_size(self._options, space), space)
-
-    def _write_codec_head(self) -> None:
-        head = struct.pack(">I", CODECS[self._options.video_codec])
-        self._stream.write(head if self._options.sessions else head + struct.pack(">II", *self.view.size))
 
     def _session(self) -> None:
         """Send frames of one size, after a config packet, until the screen rotates or a reset is requested."""
