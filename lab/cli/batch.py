@@ -170,7 +170,7 @@ def _remote_model(args: RunArguments, settings: Settings) -> Iterator[RemoteMode
     if not args.on:
         yield None
         return
-    from lab.agents.model_spec import model_of
+    from lab.agents.model import model_of
     from lab.llm.cluster_executor import ClusterExecutor
     from lab.llm.executor import RemoteModel, closing_executor
 

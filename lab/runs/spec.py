@@ -206,7 +206,7 @@ def agent_of(name: str, store: Store | None, task: Task | None = None, asker: Mo
 
         return ProcessAgent(source)
     if kind in ("model", "model+memory") and source:
-        from lab.agents.model_spec import model_agent
+        from lab.agents.model import model_agent
         from lab.core.settings import load
 
         return model_agent(name, load(), asker)

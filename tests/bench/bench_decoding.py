@@ -21,7 +21,7 @@ from lab.core.run.step import Action, Point
 from lab.devices.scrcpy.scrcpy_codec import speech
 from lab.devices.scrcpy.scrcpy_video import VideoSocket
 from simulators.phone.phone import Phone
-from simulators.phone.served.scrcpy_encoder import Encoder
+from simulators.phone.served.scrcpy_video import Encoder
 from tests.simulators.phone.served.film import flung
 
 SIZES: tuple[Point, ...] = ((360, 800), (540, 1200), (1080, 2400))

@@ -16,7 +16,7 @@ from simulators.phone.theme import HEIGHT, WIDTH
 if TYPE_CHECKING:
     import av
 
-    from simulators.phone.served.scrcpy_encoder import Encoder
+    from simulators.phone.served.scrcpy_video import Encoder
 
 
 class FilmPicture(NamedTuple):
