@@ -16,9 +16,8 @@ from lab.core.values.ids_and_clock import now
 from lab.runs.conversation_intake import Intake, LastTurn
 from lab.runs.conversation_run import Turn, give_reply
 from lab.runs.running_servers import RunningServer
-from lab.serve.endpoint_server import EndpointServer
+from lab.serve.endpoint import Endpoint, EndpointServer
 from simulators.users.endpoint.access import Access
-from simulators.users.endpoint.asgi import Endpoint, Receive, Scope, Send
 from simulators.users.endpoint.chat_request import ChatMessage, ChatRequest
 from simulators.users.endpoint.known_tasks import KnownTask
 from simulators.users.endpoint.request_kinds import judge_rules
@@ -66,31 +65,22 @@ def request(*texts: str, system: str = "You are Ann.", session: str = "", retry:
 
 
 class Served:
-    """An endpoint that is served; `taken` are the requests that came, `pieces` what was sent of replies."""
+    """An endpoint that is served; `taken` are the requests that came."""
 
     def __init__(
         self, store: Store, people: Sequence[Actor], known: Sequence[KnownTask], keep_alive: float, token: str
     ) -> None:
         self.store, self.turns = store, list[Turn]()
         self.taken: list[ChatRequest] = []
-        self.pieces: list[bytes] = []
         self.intake = Intake(store, people, judge_rules(), known)
         self.intake.on_asked = lambda turn, about: self.turns.append(turn)
         access = Access(token)
         self.app = Endpoint(self._receive, access, keep_alive=keep_alive)
-        self.server = EndpointServer(self._counted, access, "127.0.0.1", 0)
+        self.server = EndpointServer(self.app, access, "127.0.0.1", 0)
 
     def _receive(self, asked: ChatRequest) -> LastTurn:
         self.taken.append(asked)
         return self.intake.receive(asked)
-
-    async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def counted(message: dict[str, Any]) -> None:
-            if message["type"] == "http.response.body":
-                self.pieces.append(message["body"])
-            await send(message)
-
-        await self.app(scope, receive, counted)
 
     @property
     def base(self) -> str:

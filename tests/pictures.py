@@ -45,13 +45,13 @@ from screens.record.next_act import ActionDesk
 from screens.record.record import RecordScreen, StepList
 from screens.replay.phone_pane import StillPhone
 from simulators import library
-from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.shots import shots
 from store.store import Store
 from tests import pictured_agreement, pictured_rooms, pictured_studies
 from tests.chromium import found
 from tests.endpoint import serving
 from tests.lab.agents.test_model_agent import Brain
+from tests.scrcpy_jar import stand_in
 from tests.simulators.phone.served.rig import AdbServer, Rig
 from tests.simulators.phone.served.rig import serving as phone_served
 

@@ -51,7 +51,7 @@ ONLY = {
     "argcomplete": ("lab.cli",),
     "distributed": ("lab.llm.cluster_executor",),
     "dask": (),
-    "uvicorn": ("lab.serve",),
+    "aiohttp": ("lab.serve",),
 }
 """Libraries that one place alone may import."""
 

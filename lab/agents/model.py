@@ -7,21 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from lab.agents.elements import SPACE, ScreenElement, elements, in_pixels, read_elements
-from lab.agents.model_prompt import RULES, correction, reading_words, situation, unread_words
+from lab.agents.model_prompt import RULES, attempt, correction, reading_words, situation, unread_words
 from lab.core.errors import LabError
 from lab.core.run.run_records import Blob
 from lab.core.run.step import Action, ActionKind, Direction, Point, Prompt, Proposed, Usage
 from lab.core.run.trace import Step
 from lab.core.seams import Screen, TaskBrief
+from lab.core.settings import Settings
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
 from lab.core.text.read_text import ReadText
+from lab.core.text.typed_text import clean
 from lab.core.values.png import png_of
 from lab.core.values.safe_images import open_picture
 from lab.core.values.whole_number import whole_number
-from lab.llm.client import Message, NoModelAnswer
+from lab.llm.client import Llm, Message, NoModelAnswer, terms
+from lab.llm.executor import ModelAsker
 from lab.llm.json_in_text import SeveralAnswers, answer_in, objects_in, why_no_object
-from lab.llm.remote_model import ModelAsker
 
 _PACKED = 3
 """zlib level for the picture sent to the model."""
@@ -305,3 +307,70 @@ def _is_number(value: Any) -> bool:
 def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+_LESSONS = 2_000
+"""Maximum characters of lessons in the prompt."""
+
+
+class _PastAttempt(NamedTuple):
+    """Finished attempt and its status."""
+
+    brief: TaskBrief
+    steps: tuple[Step, ...]
+    status: str
+
+
+class LearningAgent(ModelAgent):
+    """Model agent that stores lessons per task.
+
+    The call that makes the lessons belongs to the next attempt. The first step of that attempt stores it.
+    """
+
+    def __init__(self, name: str, llm: ModelAsker, *, picture: int = 1024) -> None:
+        super().__init__(name, llm, picture=picture)
+        self.actor = Actor("model", f"model+memory:{name}", f"{name} with memory")
+        self._past_attempts: dict[TaskBrief, _PastAttempt] = {}
+        self._lessons_by_brief: dict[TaskBrief, str] = {}
+
+    def remember(self, brief: TaskBrief, steps: Sequence[Step], status: str) -> None:
+        """Store an attempt as material for lessons in the next one. The agent never learns its score."""
+        self._past_attempts[brief] = _PastAttempt(brief, tuple(steps), status)
+
+    def _lessons(self, conversation: Conversation, brief: TaskBrief, history: Sequence[Step]) -> str:
+        last_attempt = None if history else self._past_attempts.pop(brief, None)
+        if last_attempt is not None:
+            conversation.add(
+                "user",
+                attempt(
+                    last_attempt.brief, last_attempt.steps, last_attempt.status, self._lessons_by_brief.get(brief, "")
+                ),
+            )
+            try:
+                answer = self._llm.ask(conversation.messages, self.stop, words=True)
+            except NoModelAnswer as error:
+                conversation.spend(error.usage)
+                conversation.aside(f"({error.sentence})")
+            else:
+                conversation.spend(answer.usage)
+                conversation.aside(answer.text)
+                self._lessons_by_brief[brief] = clean(answer.text.strip())[:_LESSONS]
+        return self._lessons_by_brief.get(brief, "")
+
+
+def model_of(spec: str, settings: Settings) -> Llm:
+    """Return the model that a spec names, with the user's settings."""
+    return Llm(spec.partition(":")[2], terms(settings))
+
+
+def model_agent(spec: str, settings: Settings, asker: ModelAsker | None = None) -> ModelAgent:
+    """Return the agent that a spec names. `asker` asks the model, by default this process.
+
+    Raise `LabError` if this process cannot ask that model.
+    """
+    kind, _, name = spec.partition(":")
+    if asker is None:
+        asker = llm = model_of(spec, settings)
+        llm.check()
+    agent_class = LearningAgent if kind == "model+memory" else ModelAgent
+    return agent_class(name, asker, picture=settings.model_picture)

@@ -51,7 +51,7 @@ from simulators import library
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from lab.llm.remote_model import RemoteModel
+    from lab.llm.executor import RemoteModel
     from lab.runs.batch import Batch
     from lab.runs.run_places import RunPlace
     from lab.runs.spec import Spec
@@ -170,15 +170,14 @@ def _remote_model(args: RunArguments, settings: Settings) -> Iterator[RemoteMode
     if not args.on:
         yield None
         return
-    from lab.agents.model_spec import model_of
+    from lab.agents.model import model_of
     from lab.llm.cluster_executor import ClusterExecutor
-    from lab.llm.executor import ended
-    from lab.llm.remote_model import RemoteModel
+    from lab.llm.executor import RemoteModel, closing_executor
 
     llm = model_of(args.agent, settings)
     stop = threading.Event()
     cluster = ClusterExecutor(args.on, stop, tell=warn)
-    with ended(cluster, stop):
+    with closing_executor(cluster, stop):
         cluster.check(llm)
         yield RemoteModel(llm, cluster)
 

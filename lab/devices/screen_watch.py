@@ -70,6 +70,7 @@ class ScreenWatch:
         self._closed.set()
         if self._line is not None:
             hang_up(self._line)
+        # `tell` may close it, on this very thread, which cannot wait for itself.
         if self._thread.ident is not None and threading.current_thread() is not self._thread:
             self._thread.join(_TICK)
 

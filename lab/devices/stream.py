@@ -192,7 +192,10 @@ Result = TypeVar("Result")
 
 
 class SideThread(Generic[Result]):
-    """Thread that runs one job at a time and holds its result until `take`. The result is None after a `LabError`."""
+    """Thread that runs one job at a time and holds its result until `take`. The result is None after a `LabError`.
+
+    It is no executor's: Python waits for those at exit, and a phone that hangs would hold the program.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -461,7 +461,7 @@ def _run_on_thread(work: Callable[[], T], stop: threading.Event, seconds: float 
     """Run `work` on a daemon thread and return its result.
 
     Raise `WaitCancelled` once `stop` is set, `TooLate` after `seconds`. An abandoned thread ends by itself, at the
-    latest with its socket.
+    latest with its socket. It is no executor's: Python waits for those at exit, and this one may last minutes.
     """
     outcomes: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 

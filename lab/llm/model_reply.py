@@ -88,7 +88,7 @@ def _why_no_answer(
     if not answer and is_cut:
         return f"it was cut before its answer by {limit}", "Raise model_tokens: it was used up before the answer.", True
     calls = ", ".join(_function_names(message))
-    if calls and (not answer or not (words or _holds_object(answer))):
+    if calls and (not answer or (not words and next(found_objects(answer), None) is None)):
         return f"it called a function ({_shorten(calls)}) in place of an answer, and none was offered", "", True
     if not answer and split.mark:
         return f"nothing stands after its thinking ({_shorten(split.mark)})", "", True
@@ -152,10 +152,6 @@ def _function_names(message: Mapping[str, Any]) -> Iterator[str]:
         function = call.get("function") if isinstance(call, dict) else None
         if isinstance(function, dict):
             yield str(function.get("name") or "without a name")
-
-
-def _holds_object(answer: str) -> bool:
-    return next(found_objects(answer), None) is not None
 
 
 def _ends_whole(answer: str) -> bool:

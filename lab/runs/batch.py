@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from lab.core.run.trace import AnyEvent
 from lab.core.seams import Agent, Closable, Device, SupportsMemory, Trouble
 from lab.core.settings import EMBEDDED
-from lab.llm.remote_model import RemoteModel
+from lab.llm.executor import RemoteModel
 from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
 from lab.runs.pass_rates import Attempt, BrokenRun, RefusedAttempt, TaskResult, attempt_of, task_result
 from lab.runs.run_acts import archive_runs

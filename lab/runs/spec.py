@@ -19,7 +19,7 @@ from lab.runs.descriptions import is_conversation
 from store.store import Store
 
 if TYPE_CHECKING:
-    from lab.llm.remote_model import ModelAsker
+    from lab.llm.executor import ModelAsker
     from simulators.phone.phone import Phone
 
 
@@ -206,7 +206,7 @@ def agent_of(name: str, store: Store | None, task: Task | None = None, asker: Mo
 
         return ProcessAgent(source)
     if kind in ("model", "model+memory") and source:
-        from lab.agents.model_spec import model_agent
+        from lab.agents.model import model_agent
         from lab.core.settings import load
 
         return model_agent(name, load(), asker)

@@ -12,9 +12,8 @@ from lab.llm.client import Llm
 from lab.runs.automatic_answers import AutomaticAnswers, UserOf
 from lab.runs.conversation_intake import Intake
 from lab.runs.running_servers import RunningServer
-from lab.serve.endpoint_server import EndpointServer
+from lab.serve.endpoint import Endpoint, EndpointServer
 from simulators.users.endpoint.access import Access
-from simulators.users.endpoint.asgi import Endpoint
 from simulators.users.endpoint.known_tasks import KnownTask
 from simulators.users.endpoint.request_kinds import JudgeRules
 from store.store import Store

@@ -1,8 +1,7 @@
-"""Checks for every request: host names, origins, the browser's content policy, silent connections."""
+"""Checks for every request: host names, origins, the browser's content policy."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
@@ -11,11 +10,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
-from aiohttp.web_protocol import RequestHandler
+
+from lab.serve.connections import SilentConnections
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-_SILENT = 10.0
-"""Seconds in which a connection must send a request."""
 _JUNK = (HttpProcessingError, web.RequestPayloadError, ConnectionError, TimeoutError)
 _NONCE: ContextVar[str] = ContextVar("nonce", default="")
 """Nonce of the current response's scripts and styles. Each request has its own context."""
@@ -51,13 +49,12 @@ class Guard:
         self.names: frozenset[str] = frozenset()
         """Own `Host` values, set once the port is known."""
         self._secure = secure
-        self._silent: set[RequestHandler] = set()
-        """Connections without a request so far."""
+        self.silent = SilentConnections()
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse a foreign host (DNS rebinding), and a page of another origin that writes or opens a socket (403)."""
-        self._silent.discard(request.protocol)
+        self.silent.discard(request)
         _NONCE.set(secrets.token_urlsafe(12))
         if request.host.lower() not in self.names or not self._same_origin(request):
             raise web.HTTPForbidden(text="This address is none of this lab's.")
@@ -87,15 +84,3 @@ class Guard:
                 f"img-src 'self' data: blob:; connect-src 'self' {sockets}; frame-src 'self'; form-action 'self'; "
                 "base-uri 'none'; frame-ancestors 'none'"
             )
-
-    def close_silent(self, handler: RequestHandler) -> None:
-        """Abort a connection that sends no request in time. It would occupy a slot for nothing."""
-
-        def look() -> None:
-            if handler in self._silent:
-                self._silent.remove(handler)
-                if handler.transport is not None:
-                    handler.transport.abort()
-
-        self._silent.add(handler)
-        asyncio.get_running_loop().call_later(_SILENT, look)

@@ -23,8 +23,8 @@ from lab.core.study.study_progress import StudyProgress
 from lab.serve import browser_window
 from lab.serve.app_process import AppProcess
 from lab.serve.browser_window import BrowserWindow
+from lab.serve.connections import allow_many_files
 from lab.serve.guard import Guard, nonce, own_names, quiet_logger
-from lab.serve.open_files import allow_many_files
 from lab.serve.open_links import OpenLinks, RoomLink
 from lab.serve.pages import CLOSE_CODES, WORDS, Language, greeting_page, language_of, refusal_page
 from lab.serve.progress_page import progress_page
@@ -43,6 +43,8 @@ _WAITING_A_LINK = 3
 """Maximum further windows per person that wait for this. More get the code `full` and try again."""
 _LOOKS_AT_PICTURES = 4
 """Maximum simultaneous requests for pictures per window."""
+_SILENT = 10.0
+"""Seconds in which a connection must send a request."""
 _LOOKS = 2.0
 """Seconds between two checks of the links of open rooms."""
 # 400 days is the maximum that browsers accept.
@@ -106,9 +108,7 @@ class LabServer:
 
         def connected() -> asyncio.BaseProtocol:
             assert runner.server is not None
-            handler = runner.server()
-            guard.close_silent(handler)
-            return handler
+            return guard.silent.watch(runner.server(), _SILENT)
 
         try:
             self._listening = await loop.create_server(connected, self.place.host, self.place.port, backlog=512)

@@ -12,7 +12,10 @@ Errand = Callable[[], object]
 
 
 class BackgroundWrites:
-    """One daemon thread with a queue. It calls `refused`, on that thread, with the `LabError` of an errand."""
+    """One daemon thread with a queue. It calls `refused`, on that thread, with the `LabError` of an errand.
+
+    It is no executor's: Python waits for those at exit without a limit, and `finish` waits for some seconds only.
+    """
 
     def __init__(self, name: str, refused: Callable[[LabError], None]) -> None:
         self._refused = refused

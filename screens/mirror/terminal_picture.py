@@ -1,4 +1,8 @@
-"""Widget that shows a picture by the terminal's own graphics. Nothing can be drawn over it."""
+"""Widget that shows a picture by the terminal's own graphics. Nothing can be drawn over it.
+
+textual-image lacks what this needs: iTerm2's protocol (also the best of WezTerm), pictures that give way to a dialog or
+a notice over them, and encoding off the UI thread.
+"""
 
 from __future__ import annotations
 

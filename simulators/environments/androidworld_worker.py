@@ -42,7 +42,9 @@ class Worker:
         if self.env is None:
             from android_world.env import env_launcher
 
-            self.env = env_launcher.load_and_setup_env(**_chosen_options(self.options))
+            # AndroidWorld has its own defaults for options that were not given.
+            given = {name: value for name, value in vars(self.options).items() if value is not None}
+            self.env = env_launcher.load_and_setup_env(**given)
         self.end(request)
         self.env.reset(go_home=True)
         self.task = self._draw_task(request)
@@ -149,11 +151,6 @@ def _facts(name: str, task: Any) -> dict[str, Any]:
     if isinstance(apps, list | tuple | set | frozenset):
         facts["apps"] = [str(app) for app in apps]
     return facts
-
-
-def _chosen_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options given. AndroidWorld has its own defaults for the others."""
-    return {name: value for name, value in vars(options).items() if value is not None}
 
 
 def main() -> None:

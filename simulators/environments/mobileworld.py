@@ -141,7 +141,8 @@ class MobileWorld:
 
     def check(self, task: Task) -> None:
         """Raise `LabError` if the task's score depends on replies that the server would not receive."""
-        if reply_endpoint() is None and _score_needs_replies(task):
+        # KnowU-Bench's scorers of all other kinds read the user's replies.
+        if reply_endpoint() is None and task.kind != "general":
             problem = f"scores {plain(task.id, lines=False)!r} by what its user replies, and is not told of it."
             hint = f"Set {SETTING}=HOST:PORT here, and USER_AGENT_BASE_URL=http://HOST:PORT/v1 for the server."
             raise LabError(self._line.base, problem, hint)
@@ -344,8 +345,3 @@ def _task(entry: _TaskEntry) -> Task:
         apps=tuple(sorted(entry.apps)),
         traits={**traits, **({"difficulty": level} if level else {})},
     )
-
-
-def _score_needs_replies(task: Task) -> bool:
-    """Return True if KnowU-Bench's scorer of this task reads the user's replies."""
-    return task.kind != "general"

@@ -83,7 +83,11 @@ class HumanGate:
         except WaitCancelled:
             if stop.is_set():
                 raise
-            return self._decide_ungated(proposed, began)
+            # The person stopped gating, or took over, while the action waited.
+            if self._taken_over():
+                decision = Decision("reject", self.actor, None, "took over")
+            else:
+                decision = Decision("approve", self.actor, proposed.action, "no longer gated")
         return self._with_duration(decision, began)
 
     def approve(self, proposed: Proposed, note: str = "") -> bool:
@@ -97,12 +101,6 @@ class HumanGate:
     def reject(self, proposed: Proposed, note: str = "") -> bool:
         """Reject the action. The agent sees the rejection and proposes again."""
         return self.mailbox.answer(proposed, Decision("reject", self.actor, None, note))
-
-    def _decide_ungated(self, proposed: Proposed, began: float) -> Decision:
-        """Decide an action during whose wait the person stopped gating or took over."""
-        if self._taken_over():
-            return self._with_duration(Decision("reject", self.actor, None, "took over"), began)
-        return self._with_duration(Decision("approve", self.actor, proposed.action, "no longer gated"), began)
 
     def _with_duration(self, decision: Decision, began: float) -> Decision:
         return Decision(decision.verdict, decision.by, decision.action, decision.note, time.monotonic() - began)

@@ -15,8 +15,8 @@ from lab.devices.adb.adb import AdbPhone, Via
 from lab.runs.session import Session
 from lab.runs.spec import Spec, embedded
 from simulators import library
-from simulators.phone.served.scrcpy_options import stand_in
 from store.store import Store
+from tests.scrcpy_jar import stand_in
 from tests.simulators.phone.served.rig import AdbServer, Rig, serving
 
 

@@ -21,8 +21,8 @@ from lab.core.run.step import Action, Point
 from lab.devices.scrcpy.scrcpy_codec import speech
 from lab.devices.scrcpy.scrcpy_video import VideoSocket
 from simulators.phone.phone import Phone
-from simulators.phone.served.film import fling
-from simulators.phone.served.scrcpy_encoder import Encoder
+from simulators.phone.served.scrcpy_video import Encoder
+from tests.simulators.phone.served.film import flung
 
 SIZES: tuple[Point, ...] = ((360, 800), (540, 1200), (1080, 2400))
 SPACE: Point = (1080, 2400)
@@ -88,7 +88,7 @@ def main() -> int:
     args = parser.parse_args()
     phone = Phone()
     phone.perform(Action("open_app", app="food"))
-    film = fling(phone)
+    film = [shot.rgb for shot in flung(phone)]
     rows = [measured(film, size, args.frames) for size in SIZES]
     if args.json:
         print(json.dumps(rows))

@@ -29,8 +29,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from simulators.phone.served.scrcpy_options import stand_in
 from tests.bench.filmed import Filmed
+from tests.scrcpy_jar import stand_in
 from tests.simulators.phone.served.rig import AdbServer
 
 ROOT = Path(__file__).parents[2]

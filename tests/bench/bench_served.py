@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from lab.devices.adb.adb_server import Server, adb_program
 from lab.devices.scrcpy.scrcpy import DecodedFrame, Scrcpy
-from simulators.phone.served.scrcpy_options import stand_in
 from tests.bench.filmed import Filmed
+from tests.scrcpy_jar import stand_in
 
 SPACE = (1080, 2400)
 TAPS = 40

@@ -18,8 +18,8 @@ from typing import Any
 
 from lab.core.run.step import Action
 from simulators.phone.phone import Phone
-from simulators.phone.served.film import Film, flung
 from simulators.phone.served.served import PhoneServer
+from tests.simulators.phone.served.film import Film, flung
 
 
 class Filmed:

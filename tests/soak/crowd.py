@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.study.study import Study
-from lab.serve.open_files import allow_many_files
+from lab.serve.connections import allow_many_files
 from lab.serve.server import LabServer, ServerPlace
 from lab.studies.links import make_link
 from store.store import Store

@@ -12,7 +12,7 @@ from lab.core.task.task import Actor
 
 if TYPE_CHECKING:
     from lab.serve.answer_service import AnswerPlan
-    from lab.serve.endpoint_server import EndpointServer
+    from lab.serve.endpoint import EndpointServer
     from simulators.users.endpoint.place import EndpointPlace
     from store.store import Store
 
@@ -21,7 +21,7 @@ HOST, PORT = "127.0.0.1", 8790
 
 def place_of(server: EndpointServer, plan: AnswerPlan) -> EndpointPlace:
     """Return an endpoint's address with its notes, for the screen."""
-    from lab.serve.endpoint_server import reached_words
+    from lab.serve.endpoint import reached_words
     from simulators.users.endpoint.place import EndpointPlace
 
     notes = tuple(reached_words(server.access, server.host))
@@ -33,11 +33,9 @@ def starter(store: Store, endpoints: ExitStack) -> Callable[[str], EndpointPlace
 
     def start(person: str) -> EndpointPlace:
         from lab.serve.answer_service import AnswerPlan, serving
-        from lab.serve.endpoint_server import check_server
         from simulators.users.endpoint.access import TOKEN, access_for
         from simulators.users.endpoint.request_kinds import judge_rules
 
-        check_server()
         access = access_for(HOST, os.environ.get(TOKEN, ""))
         plan = AnswerPlan(HOST, PORT, access, judge_rules(), [Actor("human", person)])
         return place_of(endpoints.enter_context(serving(store, plan, lambda error: None)), plan)

@@ -216,11 +216,9 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
 def _serving_plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
     """Return how to serve the endpoint. Raise `LabError` before a file is made."""
     from lab.serve.answer_service import AnswerPlan
-    from lab.serve.endpoint_server import check_server
     from simulators.users.endpoint.access import TOKEN, access_for
     from simulators.users.endpoint.request_kinds import judge_rules
 
-    check_server()
     users, actors = _users(args, settings, people)
     return AnswerPlan(
         args.host,

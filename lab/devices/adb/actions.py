@@ -50,7 +50,9 @@ class ActionRunner:
             case "long_press":
                 self._fingers.hold(self._check_place(action.at or _center(size)), action.ms or HELD)
             case "drag" | "swipe" | "scroll":
-                self._check_points(action)
+                for at in (action.at, action.to):
+                    if at is not None:
+                        self._check_place(at)
                 self._fingers.draw(*stroke(action, self._size, tree))
             case "input_text":
                 self._type(action, tree)
@@ -86,11 +88,6 @@ class ActionRunner:
             raise LabError("touch", "the phone was turned since it was looked at; nothing was done.")
         self._size = self._size if on_screen else now
         return inside(at, self._size)
-
-    def _check_points(self, action: Action) -> None:
-        for at in (action.at, action.to):
-            if at is not None:
-                self._check_place(at)
 
     def _wait(self, ms: int) -> None:
         """Sleep on the phone: its own clock counts, and the command's return proves that it is still connected."""

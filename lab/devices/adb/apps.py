@@ -56,7 +56,9 @@ class Apps:
     def _find_package(self, name: str) -> str | None:
         """Return the package of the app with that name: by label, the table of known apps, or the package's words."""
         there = self._launchable()
-        labels = self._read_labels()
+        if not self._labels:
+            self._labels = {app.package: app.label for app in self._list_labels() or ()}
+        labels = self._labels
         by_label = [package for package, label in labels.items() if _same_name(label, name)]
         if by_label:
             return _only_match(name, by_label, labels)
@@ -68,11 +70,6 @@ class Apps:
             return _only_match(name, by_part, labels)
         by_words = [package for package in there if _package_matches(package, name)] if not labels else []
         return _only_match(name, by_words, labels) if by_words else None
-
-    def _read_labels(self) -> dict[str, str]:
-        if not self._labels:
-            self._labels = {app.package: app.label for app in self._list_labels() or ()}
-        return self._labels
 
     def _launchable(self) -> list[str]:
         """Return the packages in the launcher, or all if the phone cannot list those (before Android 7)."""

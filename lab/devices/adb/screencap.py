@@ -123,7 +123,10 @@ def scaled(data: bytes, size: Point | None) -> bytes:
 def raw(shell: Shell, panel: str = "") -> RawScreen:
     """Return the screen's pixels, decoded from a PNG if their format is unsupported. Raise `Trouble` if incomplete."""
     data = shell.raw(f"screencap{_display_option(panel)} 2>/dev/null", most=_MOST)
-    return _decode_png(png(shell, panel)) if _is_deep(data) else parsed(data, shell.who)
+    if not _is_deep(data):
+        return parsed(data, shell.who)
+    with open_picture(png(shell, panel)) as picture:
+        return RawScreen(picture.size, 3, picture.convert("RGB").tobytes())
 
 
 def _is_deep(data: bytes) -> bool:
@@ -132,11 +135,6 @@ def _is_deep(data: bytes) -> bool:
         return False
     width, height, format = struct.unpack_from("<3I", data)
     return 0 < width <= _LARGEST and 0 < height <= _LARGEST and format in (22, 43)
-
-
-def _decode_png(data: bytes) -> RawScreen:
-    with open_picture(data) as picture:
-        return RawScreen(picture.size, 3, picture.convert("RGB").tobytes())
 
 
 def parsed(data: bytes, who: str) -> RawScreen:

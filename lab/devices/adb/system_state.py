@@ -69,7 +69,7 @@ def read(text: str) -> SystemState:
         size=_size(windows, size, quarter_turns),
         rotation=quarter_turns % 4,
         keyboard="mInputShown=true" in keyboard,
-        password=bool(types) and _is_password(types[-1]),
+        password=bool(types) and (types[-1] & 0xF, types[-1] & 0xFF0) in _PASSWORDS,
         lines=bool(types[-1] & _MULTI_LINE) if types and types[-1] else None,
     )
 
@@ -103,7 +103,3 @@ def _size(windows: str, size: str, quarter_turns: int) -> Point | None:
     # `wm size` prints the override, if any, after the physical size.
     width, height = map(int, sizes[-1])
     return (height, width) if quarter_turns % 2 else (width, height)
-
-
-def _is_password(type: int) -> bool:
-    return (type & 0xF, type & 0xFF0) in _PASSWORDS

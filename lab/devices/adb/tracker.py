@@ -57,6 +57,7 @@ class Tracker:
         with self._lock:
             if self._line is not None:
                 hang_up(self._line)
+        # `tell` may close it, on this very thread, which cannot wait for itself.
         if threading.current_thread() is not self._thread:
             self._thread.join(_CONNECT)
 

@@ -1,4 +1,7 @@
-"""File copy to a phone by adb's sync service (format: AOSP's packages/modules/adb/SYNC.TXT)."""
+"""File copy to a phone by adb's sync service (format: AOSP's packages/modules/adb/SYNC.TXT).
+
+adbutils has a copy too, but without a deadline: a phone that hangs would hold its run.
+"""
 
 from __future__ import annotations
 

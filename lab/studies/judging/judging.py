@@ -27,8 +27,7 @@ from lab.core.study.study import Assignment, Study, Unit
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
 from lab.llm.client import Llm, ModelAnswer, NoModelAnswer
-from lab.llm.executor import ModelExecutor, ModelQuestion, ended
-from lab.llm.thread_executor import ThreadExecutor
+from lab.llm.executor import ModelExecutor, ModelQuestion, ThreadExecutor, closing_executor
 from lab.studies.judging.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judging.judge_sheet import SheetWork, next_question
 from lab.studies.judging.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, JudgingDone
@@ -154,7 +153,7 @@ class JudgingJob:
         total = sum(1 for _ in self.sheets())
         queue = self.sheets()
         following = next(queue, None)
-        with ended(executor or ThreadExecutor(self.terms.concurrency, self.stop), self.stop) as asking:
+        with closing_executor(executor or ThreadExecutor(self.terms.concurrency, self.stop), self.stop) as asking:
 
             def ask(work: SheetWork) -> None:
                 assert work.asking is not None

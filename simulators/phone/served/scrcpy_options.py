@@ -81,15 +81,6 @@ def version_of(jar: bytes) -> str | None:
     return match[1].decode("utf-8", "replace") if match else None
 
 
-def stand_in(version: str) -> bytes:
-    """Return a jar that names its version as a server of that version does. It contains no code."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        says = f"dex\n035\0 The server version ({version}) does not match the client (\0"
-        archive.writestr(zipfile.ZipInfo("classes.dex"), says)
-    return out.getvalue()
-
-
 def parse(version: str, arguments: Sequence[str]) -> ServerOptions:
     """Parse a client's words. Raise `RefusedOptions` with the server's own message if it would not start."""
     if not arguments:

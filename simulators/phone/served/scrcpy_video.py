@@ -5,15 +5,79 @@ from __future__ import annotations
 import struct
 import threading
 import time
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from lab.core.run.step import Point
-from simulators.phone.served.scrcpy_encoder import CodedFrame, Encoder
+from simulators.phone.served.display import Display
 from simulators.phone.served.scrcpy_options import CODECS, ServerOptions, video_size
-from simulators.phone.served.services import HungUp, Panel, Services, Stream
+from simulators.phone.served.services import HungUp, Services, Stream
 
 if TYPE_CHECKING:
     import av
+
+_EVERY = 600
+"""Frames between two key frames: 10 seconds at 60 a second."""
+_QUALITY = 20
+_GLOBAL_HEADER = 1 << 22
+
+
+class CodedFrame(NamedTuple):
+    """One coded frame. `pts` is in microseconds."""
+
+    data: bytes
+    pts: int
+    key: bool
+
+
+class Encoder:
+    """Encoder of one video of one size. Colours are BT.601, limited range. `bit_rate` is the maximum."""
+
+    def __init__(self, size: Point, bit_rate: int) -> None:
+        import av
+        from av.video.reformatter import VideoReformatter
+
+        self.size = size
+        self._reformat = VideoReformatter()
+        context = av.CodecContext.create("libx264", "w")
+        context.width, context.height = size
+        context.pix_fmt = "yuv420p"
+        context.time_base = Fraction(1, 1_000_000)
+        context.framerate = Fraction(60)
+        context.thread_count = 1
+        context.flags |= _GLOBAL_HEADER
+        kilobits = max(100, bit_rate // 1000)
+        # No look-ahead and no B-frames: each frame gives one packet at once. Key frames follow the interval alone.
+        context.options = {
+            "preset": "ultrafast",
+            "tune": "zerolatency",
+            "crf": str(_QUALITY),
+            "x264-params": f"keyint={_EVERY}:scenecut=0:bframes=0:vbv-maxrate={kilobits}:vbv-bufsize={kilobits}",
+        }
+        context.open()
+        self._context = context
+
+    @property
+    def config(self) -> bytes:
+        """Parameter sets, each after a start code."""
+        return bytes(self._context.extradata or b"")
+
+    def frame(self, rgb: bytes, size: Point) -> av.VideoFrame:
+        """Return a picture of `size`, scaled and converted to `encode`'s format."""
+        import numpy as np
+        from av import VideoFrame
+
+        pixels = np.frombuffer(rgb, np.uint8).reshape(size[1], size[0], 3)
+        picture = VideoFrame.from_numpy_buffer(pixels, "rgb24")
+        return self._reformat.reformat(picture, *self.size, "yuv420p", interpolation="AREA")
+
+    def encode(self, frame: av.VideoFrame, pts: int) -> CodedFrame:
+        """Encode one frame at `pts` microseconds, which must increase. The first frame is a key frame."""
+        frame.pts = pts
+        packets = self._context.encode(frame)
+        data = b"".join(bytes(packet) for packet in packets)
+        return CodedFrame(data, pts, any(packet.is_keyframe for packet in packets))
+
 
 _REFRESH = 60.0
 """Maximum pictures a second of a screen."""
@@ -68,7 +132,8 @@ class VideoStream:
         """Stream, and return once the socket is gone."""
         try:
             if self._options.stream_meta:
-                self._write_codec_head()
+                head = struct.pack(">I", CODECS[self._options.video_codec])
+                self._stream.write(head if self._options.sessions else head + struct.pack(">II", *self.view.size))
             while not self._ended():
                 self._session()
         except HungUp:
@@ -80,10 +145,6 @@ class VideoStream:
     def _current_size(self) -> VideoSpace:
         space = self._display.size
         return VideoSpace(video_size(self._options, space), space)
-
-    def _write_codec_head(self) -> None:
-        head = struct.pack(">I", CODECS[self._options.video_codec])
-        self._stream.write(head if self._options.sessions else head + struct.pack(">II", *self.view.size))
 
     def _session(self) -> None:
         """Send frames of one size, after a config packet, until the screen rotates or a reset is requested."""
@@ -134,7 +195,7 @@ class VideoStream:
 class _Screen:
     """Source of the next frame: a new picture, the last one again, or nothing."""
 
-    def __init__(self, display: Panel, encoder: Encoder, space: Point) -> None:
+    def __init__(self, display: Display, encoder: Encoder, space: Point) -> None:
         self._display, self._encoder, self._space = display, encoder, space
         self._version, self._last = -1, b""
         self._left, self._due = 0, 0.0

@@ -7,40 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lab.core.run.step import Action, Point
-from lab.core.run.ui_tree import UiTree
+from simulators.phone.served.display import Display
 from simulators.phone.served.faults import Faults
 
 
 class HungUp(OSError):
     """The other end of a stream is gone: a writer stops."""
-
-
-class Panel(Protocol):
-    """A phone's screen as pictures and touches, in pixels of the display in its current rotation.
-
-    `rotation` is 0 to 3 (1 and 3 are landscape) and may be set.
-    """
-
-    rotation: int
-
-    @property
-    def size(self) -> Point: ...
-
-    def rgb(self) -> bytes:
-        """Return the current picture: width x height x 3 bytes."""
-
-    def png(self) -> bytes:
-        """Return the current picture as a PNG file."""
-
-    def tree(self) -> UiTree:
-        """Return uiautomator's tree, without the keyboard."""
-
-    def perform(self, action: Action) -> None:
-        """Perform one action. Raise `LabError` if the phone refuses it."""
-
-    def wait(self, version: int, timeout: float) -> int:
-        """Block until the screen's version differs or `timeout` seconds passed. Return the current version."""
 
 
 class Stream(Protocol):
@@ -93,7 +65,7 @@ class Services:
     phone.
     """
 
-    display: Panel
+    display: Display
     faults: Faults
     files: dict[str, bytes] = field(default_factory=dict)
     properties: dict[str, str] = field(default_factory=dict)

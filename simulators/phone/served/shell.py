@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol
 
 from lab.core.errors import LabError
 from simulators.phone.served import folders
@@ -51,7 +50,7 @@ def run(services: Services, command: str, console: Console) -> int:
         io.err = io.out
     shell = _Shell(services)
     try:
-        return shell.line(command, io) if command else talk(shell, io)
+        return shell.line(command, io) if command else _talk(shell, io)
     except _Exit as end:
         return end.code
     except _Break:
@@ -355,16 +354,7 @@ _PROMPT = "lantern:{} $ "
 _MOST_LINE = 1 << 20
 
 
-class LineRunner(Protocol):
-    """Runner of lines, with the current folder and the last exit status."""
-
-    within: str
-    status: int
-
-    def line(self, line: str, io: Io) -> int: ...
-
-
-def talk(shell: LineRunner, io: Io) -> int:
+def _talk(shell: _Shell, io: Io) -> int:
     """Read lines from a person or a script until `exit` or the end of the input."""
     buffer = bytearray()
     prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""

@@ -35,7 +35,7 @@ class Refusal(NamedTuple):
     message: str
     kind: str = "invalid_request_error"
     field: str | None = None
-    allow: bytes = b""
+    allow: str = ""
 
 
 class Access(NamedTuple):

@@ -182,7 +182,10 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
     _check_names(offered, "tools", ".function")
     _check_names(body.functions or (), "functions")
     if body.tool_choice is None and body.function_call is not None:
-        choice, field = _as_tool_choice(body.function_call), "function_call"
+        # The older API names a function without saying that it is one.
+        older = body.function_call
+        choice = {"type": "function", "function": older} if isinstance(older, dict) else older
+        field = "function_call"
     else:
         choice, field = body.tool_choice, "tool_choice"
     tools = _allowed_tools(offered + list(body.functions or ()), choice, field)
@@ -359,13 +362,6 @@ def _check_names(functions: Sequence[Any], field: str, inner: str = "") -> None:
     for at, function in enumerate(functions):
         if not function.name:
             raise RequestRefused(f"{field}[{at}]{inner}.name", "a function needs a name")
-
-
-def _as_tool_choice(function_call: Any) -> Any:
-    """Convert the older API's `function_call` to a `tool_choice`."""
-    if isinstance(function_call, dict):
-        return {"type": "function", "function": function_call}
-    return function_call
 
 
 def _allowed_tools(functions: Sequence[Any], choice: Any, field: str = "tool_choice") -> _AllowedTools:

@@ -14,9 +14,8 @@ import pytest
 from PIL import Image
 
 from lab.agents.elements import elements, in_thousandths
-from lab.agents.model import MOST_UNUSABLE, ModelAgent
+from lab.agents.model import MOST_UNUSABLE, LearningAgent, ModelAgent
 from lab.agents.model_prompt import situation
-from lab.agents.model_spec import LearningAgent
 from lab.cli import main
 from lab.core.errors import LabError
 from lab.core.run.run_records import Blob

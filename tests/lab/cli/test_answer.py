@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -291,13 +290,6 @@ def test_others_than_this_machine_need_a_key_that_is_made(starts: Callable[..., 
     with pytest.raises(Exception, match="not this endpoint's token"):
         list(client(base, api_key="other").models.list())
     assert [one.id for one in client(base, api_key=token).models.list()] == ["human"]
-
-
-def test_an_absent_extra_is_a_sentence(run: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    code, _, words = run("--headless", "--port", "0")
-    assert code == 2
-    assert "hitlab[endpoint]" in words
 
 
 def test_an_endpoint_that_the_app_starts_asks_its_person_and_ends_with_the_app(

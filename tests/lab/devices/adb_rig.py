@@ -13,7 +13,7 @@ from lab.core.run.step import Action, Point
 from lab.core.run.ui_tree import Node
 from lab.devices.adb.adb import AdbPhone
 from lab.devices.adb.adb_server import Server
-from simulators.phone.served.scrcpy_options import stand_in
+from tests.scrcpy_jar import stand_in
 from tests.simulators.phone.served import rig as rigs
 
 Attach = Callable[..., AdbPhone]

@@ -18,7 +18,7 @@ from lab.core.run.step import Action, Point
 from lab.devices.adb.adb_server import Server
 from lab.devices.scrcpy.scrcpy import DecodedFrame, Open, Scrcpy
 from simulators.phone.phone import Phone
-from simulators.phone.served.scrcpy_options import stand_in
+from tests.scrcpy_jar import stand_in
 from tests.simulators.phone.served import rig as rigs
 
 PATIENCE = 180.0

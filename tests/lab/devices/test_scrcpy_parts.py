@@ -19,7 +19,7 @@ from lab.devices.scrcpy.scrcpy_apps import InstalledApp, listed
 from lab.devices.scrcpy.scrcpy_codec import speech
 from lab.devices.scrcpy.scrcpy_push import push
 from lab.devices.scrcpy.scrcpy_video import Decoder, VideoSocket
-from simulators.phone.served.scrcpy_encoder import CodedFrame, Encoder
+from simulators.phone.served.scrcpy_video import CodedFrame, Encoder
 
 SIZE = (160, 320)
 

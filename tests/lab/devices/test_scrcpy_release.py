@@ -17,7 +17,7 @@ from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.devices.scrcpy import scrcpy_release
 from lab.devices.scrcpy.scrcpy_server import PINNED, cache, find
-from simulators.phone.served.scrcpy_options import stand_in
+from tests.scrcpy_jar import stand_in
 
 JAR = stand_in("3.3.4")
 NAME = "/v3.3.4/scrcpy-server-v3.3.4"

@@ -14,7 +14,7 @@ from lab.cli.settings.doctor import _check_scrcpy
 from lab.core.errors import LabError
 from lab.devices.scrcpy.scrcpy_codec import speech
 from lab.devices.scrcpy.scrcpy_server import PINNED, cache, command, find, places, version_of
-from simulators.phone.served.scrcpy_options import stand_in
+from tests.scrcpy_jar import stand_in
 
 Env = dict[str, str]
 

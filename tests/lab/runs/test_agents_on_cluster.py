@@ -13,7 +13,7 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.llm.client import Llm, ModelAnswer, ModelTerms
-from lab.llm.remote_model import RemoteModel
+from lab.llm.executor import RemoteModel
 from tests.bench.timed_model import act
 from tests.clusters import LocalWorkers, local_workers
 from tests.crossed import soak

@@ -15,9 +15,8 @@ from lab.core.errors import LabError
 from lab.core.run import limits
 from lab.core.task.task import Actor, Persona, Task
 from lab.runs.conversation_run import calls_of, close_conversation
-from lab.serve.endpoint_server import EndpointServer
+from lab.serve.endpoint import Endpoint, EndpointServer
 from simulators.users.endpoint.access import Access
-from simulators.users.endpoint.asgi import Endpoint
 from simulators.users.endpoint.known_tasks import KnownTask
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, P1, Call, Served, call, client, messages, serving, until
@@ -279,7 +278,7 @@ def test_minutes_of_typing_arrive_with_one_request_sent(store: Store) -> None:
     with serving(store, keep_alive=SHORT / 5) as served:
         plain = asks(served.base, messages("What?"), timeout=SHORT)
         served.question()
-        until(lambda: len(served.pieces) > 20)
+        until(lambda: served.app.pieces > 20)
         served.answer("Noodles, after a while.")
         assert content(plain) == "Noodles, after a while."
         asking = client(served.base, timeout=SHORT)
@@ -290,8 +289,8 @@ def test_minutes_of_typing_arrive_with_one_request_sent(store: Store) -> None:
             ]
         )
         served.question(1)
-        before = len(served.pieces)
-        until(lambda: len(served.pieces) > before + 20)
+        before = served.app.pieces
+        until(lambda: served.app.pieces > before + 20)
         served.answer("Large.", 1)
         assert "Large." in streamed.result
         assert len(served.taken) == 2
@@ -311,7 +310,7 @@ def test_litellm_waits_as_long_and_reads_what_tau2_reads(store: Store, monkeypat
             )
         )  # fmt: skip
         served.question()
-        until(lambda: len(served.pieces) > 20)
+        until(lambda: served.app.pieces > 20)
         served.answer("Noodles.")
         message = asked.result.choices[0].message
         assert (message.role, message.content, len(served.taken)) == ("assistant", "Noodles.", 1)
@@ -486,7 +485,11 @@ def test_what_the_persona_holds_reaches_no_log(
         content(asked)
         post(served.base, json.dumps({"messages": [{"role": secret, "content": 7}]}).encode())
     written = capfd.readouterr()
-    logged = [record.getMessage() for record in caplog.records if record.name.startswith(("uvicorn", "asyncio", "lab"))]
+    logged = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name.startswith(("aiohttp", "asyncio", "hitlab", "lab"))
+    ]
     assert "7311" not in written.out + written.err + "".join(logged)
 
 

@@ -17,7 +17,6 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.study.study import Study
-from lab.serve import guard
 from lab.serve.allowance import Allowance
 from lab.serve.app_process import AppProcess
 from lab.serve.pages import CLOSE_CODES
@@ -366,7 +365,7 @@ async def test_what_is_no_message_ends_that_connection_alone(store: Store, study
 
 
 async def test_silent_connections_hold_no_place(store: Store, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "_SILENT", 0.5)
+    monkeypatch.setattr("lab.serve.server._SILENT", 0.5)
     token = make_link(store, study, "R1", by="boss").token
     async with served(store, study) as (server, browser):
         idle = [socket.create_connection(("127.0.0.1", server.place.port)) for _ in range(300)]

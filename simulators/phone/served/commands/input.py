@@ -153,12 +153,9 @@ def _text(call: CommandCall, args: list[str]) -> None:
     for i, line in enumerate(text.replace("\t", "").split("\n")):
         if i:
             keys.press(call.services, call.display, keys.ENTER)
-        call.display.type(_to_pinyin(line) if selected(call.services) == PINYIN_KEYBOARD else line)
-
-
-def _to_pinyin(line: str) -> str:
-    """Return a pinyin keyboard's text for the keys of a line."""
-    return re.sub(r"[A-Za-z]+", "你好", line)
+        # A pinyin keyboard composes characters from the letters.
+        composes = selected(call.services) == PINYIN_KEYBOARD
+        call.display.type(re.sub(r"[A-Za-z]+", "你好", line) if composes else line)
 
 
 def _keyevent(call: CommandCall, args: list[str]) -> None:

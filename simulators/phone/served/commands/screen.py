@@ -19,7 +19,6 @@ from simulators.phone import draw
 from simulators.phone.boxes import Window
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, encoded
 from simulators.phone.served.display import PREVIEW, Display
-from simulators.phone.served.services import Panel
 
 DENSITY = 420
 """Dots per inch: one pixel for an app (dp) is 2.625 of the phone's."""
@@ -69,7 +68,7 @@ def screencap(call: CommandCall) -> int:
 def _first_picture(call: CommandCall, png: bool) -> list[bytes]:
     """Return the picture of the first display found if none is named. It need not be the phone's own."""
     display = call.services.display
-    if not isinstance(display, Display) or not display.second:
+    if not display.second:
         return _picture(call, png)
     call.io.out(_WARNING.encode())
     return _monitor(png)
@@ -94,11 +93,11 @@ def _picture(call: CommandCall, png: bool) -> list[bytes]:
     return [struct.pack("<IIII", *size, _RGBA_8888, _SRGB), _rgba(display, size)]
 
 
-_held: WeakKeyDictionary[Panel, tuple[bytes, bytes]] = WeakKeyDictionary()
+_held: WeakKeyDictionary[Display, tuple[bytes, bytes]] = WeakKeyDictionary()
 """Pixels that each display showed at the last request, and the same with alpha."""
 
 
-def _rgba(display: Panel, size: Point) -> bytes:
+def _rgba(display: Display, size: Point) -> bytes:
     """Return the display's pixels with alpha. Cached while nothing changes, since clients poll it."""
     from PIL import Image
 

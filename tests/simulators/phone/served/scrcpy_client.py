@@ -18,8 +18,8 @@ from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
 from simulators.phone.served.faults import Faults
 from simulators.phone.served.scrcpy import serve
-from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.served.services import HungUp, Services
+from tests.scrcpy_jar import stand_in
 
 JAR = "/data/local/tmp/scrcpy-server.jar"
 PATIENCE = 180.0

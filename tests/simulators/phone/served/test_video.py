@@ -11,11 +11,12 @@ import pytest
 from lab.core.run.step import Action
 from lab.core.run.ui_tree import UiTree
 from simulators.phone.phone import Phone
-from simulators.phone.served.film import Film, FilmPicture, fling, flung
 from simulators.phone.served.scrcpy import serve
-from simulators.phone.served.scrcpy_options import RefusedOptions, numbers, parse, stand_in, version_of, video_size
+from simulators.phone.served.scrcpy_options import RefusedOptions, numbers, parse, version_of, video_size
 from simulators.phone.served.services import Services
 from tests.crossed import crossed, each_once
+from tests.scrcpy_jar import stand_in
+from tests.simulators.phone.served.film import Film, FilmPicture, flung
 from tests.simulators.phone.served.scrcpy_client import (
     JAR,
     Client,
@@ -153,7 +154,7 @@ def test_a_film_plays_no_faster_than_asked(services: Services, start: Start) -> 
 def test_a_film_of_a_list_moves_and_comes_back() -> None:
     phone = Phone()
     phone.perform(Action("open_app", app="settings"))
-    pictures = fling(phone, pictures=6, step=40)
+    pictures = [shot.rgb for shot in flung(phone, 6, 40)]
     assert len(pictures) == 6
     assert all(a != b for a, b in pairwise([*pictures, pictures[0]]))
     assert pictures[1] == pictures[-1]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from simulators.phone.served.scrcpy_options import stand_in
+from tests.scrcpy_jar import stand_in
 from tests.simulators.phone.served.rig import LOOPBACK, Rig, until
 
 JAR = "/data/local/tmp/scrcpy-server.jar"

@@ -16,7 +16,7 @@ from simulators.phone.theme import HEIGHT, WIDTH
 if TYPE_CHECKING:
     import av
 
-    from simulators.phone.served.scrcpy_encoder import Encoder
+    from simulators.phone.served.scrcpy_video import Encoder
 
 
 class FilmPicture(NamedTuple):
@@ -114,8 +114,3 @@ def flung(phone: Phone, count: int = 40, step: int = 60) -> list[FilmPicture]:
         phone.perform(Action("scroll", at=(WIDTH // 2, HEIGHT // 2), vector=(0, -step)))
         half.append(FilmPicture(screen.rgb(), screen.tree()))
     return half + half[-2:0:-1]
-
-
-def fling(phone: Phone, pictures: int = 40, step: int = 60) -> list[bytes]:
-    """Return only the pictures of `flung`."""
-    return [shot.rgb for shot in flung(phone, pictures, step)]
