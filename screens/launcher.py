@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual import work
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widgets import Static
@@ -13,6 +12,7 @@ from textual.widgets import Static
 from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
 from lab.studies.seats import may_replay, may_run
+from screens.background import Background
 from screens.key_names import with_keys
 from screens.lab import ReportsErrors, lab_of
 from screens.widgets.footer import Footer
@@ -60,6 +60,7 @@ class LiveLauncher(ReportsErrors, Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._message_text = ""
+        self._building = Background(self, self.enter, self._show_error)
 
     def compose(self) -> ComposeResult:
         nothing = "No run is live."
@@ -71,16 +72,7 @@ class LiveLauncher(ReportsErrors, Screen[None]):
     def build(self, make: Callable[[], Session]) -> None:
         """Build a session off the UI thread and show it."""
         self._show_text("Starting the phone ...")
-        self._build(make)
-
-    @work(thread=True, exclusive=True, group="build")
-    def _build(self, make: Callable[[], Session]) -> None:
-        try:
-            session = make()
-        except LabError as error:
-            self.app.call_from_thread(self._show_error, error)
-        else:
-            self.app.call_from_thread(self.enter, session)
+        self._building.start(make)
 
     def enter(self, session: Session) -> None:
         """Show a session."""

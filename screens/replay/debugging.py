@@ -11,6 +11,7 @@ from lab.core.run.step import Action, Point
 from lab.core.run.trace import Ended
 from lab.runs.fork import ForkChange
 from lab.runs.session import Session
+from screens.background import Background
 from screens.lab import lab_of
 from screens.mirror.touch import marks_of
 from screens.replay.family import FamilyScreen
@@ -27,6 +28,7 @@ class Forking:
         self._panel = panel
         self._place = 0
         """The place, from 0, that the panel is about."""
+        self._building = Background(room, self._enter_run, panel.show_error)
 
     @property
     def is_open(self) -> bool:
@@ -87,17 +89,7 @@ class Forking:
         if run is not None:
             lab_of(self._room).check_no_run()
             self._panel.show_building()
-            make = partial(self._build_run, run, index, change)
-            self._room.run_worker(make, thread=True, exclusive=True, group="fork")
-
-    def _build_run(self, run: str, index: int, change: ForkChange) -> None:
-        app = self._room.app
-        try:
-            session = lab_of(self._room).fork_session(run, index, change)
-        except LabError as error:
-            app.call_from_thread(self._panel.show_error, error)
-        else:
-            app.call_from_thread(self._enter_run, session)
+            self._building.start(partial(lab_of(self._room).fork_session, run, index, change))
 
     def _enter_run(self, session: Session) -> None:
         app = lab_of(self._room)
