@@ -81,13 +81,14 @@ class Background(Generic[Result]):
 
     def _deliver(
         self, worker: Worker[None], take: Callable[..., object] | None, result: Any, *, last: bool = False
-    ) -> object:
+    ) -> None:
         # Here, on the UI thread, where work starts: threads end in any order, and an older result must not arrive
         # after a newer one.
         if worker is not self._worker:
-            return None
+            return
         if last:
             waiting, self._worker = self._waiting, None
             if waiting is not None:
                 self.start(waiting)
-        return take(result) if take is not None else None
+        if take is not None:
+            take(result)
