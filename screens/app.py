@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
-from textual import events, on
+from textual import events
 from textual._context import active_message_pump, message_hook
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
@@ -35,7 +35,7 @@ from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
 from screens.key_names import keys_of
-from screens.lab import ReportsErrors, WorkFailed
+from screens.lab import ReportsErrors
 from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.palette import Palette, PlainCommands, drop_stale_click
@@ -520,10 +520,6 @@ class LabApp(Navigation):
                 self.notify(f"The run is over: {keys_of(self, 'app.live')[0]} shows how it ended.", markup=False)
 
     # -- errors ----------------------------------------------------------------------------------------------
-
-    @on(WorkFailed)
-    def _failed(self, message: WorkFailed) -> None:
-        self.report(message.error)
 
     def report(self, error: LabError) -> None:
         """Show an error as a toast."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from textual import events
 from textual.message import Message
 from textual.message_pump import MessagePump
-from textual.worker import get_current_worker
 
 from lab.core.errors import LabError
 from screens.crash import Crash
@@ -36,13 +34,6 @@ ScreenName = Literal[
     "agreement", "adjudicate", "raters", "progress", "answer",
 ]  # fmt: skip
 """Names of the app's rooms."""
-
-
-@dataclass
-class WorkFailed(Message):
-    """Message: work off the UI thread raised a `LabError`. The app reports it as a toast."""
-
-    error: LabError
 
 
 class ReportsErrors(MessagePump):
@@ -142,21 +133,6 @@ def try_report(node: MessagePump, work: Callable[[], None]) -> bool:
         lab_of(node).report(error)
         return False
     return True
-
-
-def post_if_newest(node: MessagePump, message: Message) -> None:
-    """Post what an exclusive thread worker read, unless a newer worker has begun, because threads end in any order.
-
-    Call this in the worker's thread. The decision is made on the UI thread, where workers begin, so an older result
-    never arrives after a newer one.
-    """
-    worker = get_current_worker()
-
-    def post() -> None:
-        if not worker.is_cancelled:
-            node.post_message(message)
-
-    node.call_later(post)
 
 
 def window_of(node: MessagePump) -> PictureWindow | None:
