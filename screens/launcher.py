@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from screens.record.intent import DemonstrationRequest
+    from store.store import Store
 
 
 def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) -> Spec:
@@ -57,14 +58,15 @@ def new_recording(name: str | None, settings: Settings) -> DemonstrationRequest:
 class LiveLauncher(ReportsErrors, Screen[None]):
     """The screen beneath Live: shows that a session is being built, or the error if it failed."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
+        self.settings = settings
         self._message_text = ""
         self._building = Background(self, self.enter, self._show_error)
 
     def compose(self) -> ComposeResult:
         nothing = "No run is live."
-        if may_run(lab_of(self).settings.seat):
+        if may_run(self.settings.seat):
             nothing += with_keys(self, " {list.open} on a task in Home ({app.home}) starts one.")
         yield Static(self._message_text or nothing, id="door", markup=False)
         yield Footer()
@@ -98,7 +100,7 @@ class LiveLauncher(ReportsErrors, Screen[None]):
 
     def _show_error(self, error: LabError) -> None:
         """Show why no session was built, and the key that goes back."""
-        target = " to Home" if may_replay(lab_of(self).settings.seat) else ""
+        target = " to Home" if may_replay(self.settings.seat) else ""
         self._show_text(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{target}."))
 
     def _must_read_first(self, session: Session) -> bool:

@@ -31,7 +31,7 @@ from screens.home.keys import KEYS
 from screens.home.lists import BlindRunList, RunList, TaskRow, Tasks
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
 from screens.key_names import with_keys
-from screens.lab import ScreenName, lab_of
+from screens.lab import lab_of
 from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -438,7 +438,7 @@ class HomeScreen(RoomScreen[None]):
         says = f"Its items are dealt to {', '.join(study.raters)}, for good."
         self.app.push_screen(AskScreen(f"Deal {study.name}?", plain(says, lines=False), "Deal it"), deal)
 
-    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
+    def open_at_cursor(self, room: str, *, entered: bool) -> bool:
         """Open a room on the line under the cursor. Return False if the room does not show such a line.
 
         A study under the cursor always opens. A run or a task opens only in a room that shows none yet.

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from lab.core.settings import Settings
 from screens.background import Background
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
-from screens.lab import ScreenName, lab_of
+from screens.lab import lab_of
 from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -66,7 +66,7 @@ class RatingHome(RoomScreen[None]):
     def _choose_line(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
 
-    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
+    def open_at_cursor(self, room: str, *, entered: bool) -> bool:
         """Open a room on the study under the cursor. Return False if there is none."""
         return self.query_one(StudyTable).open_at_cursor(room, entered=entered)
 
