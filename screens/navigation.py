@@ -169,7 +169,7 @@ class Navigation(ReportsErrors, TypeAhead):
         if not ROOMS[name].signed or self.settings.person != UNNAMED:
             go()
             return
-        from screens.person_dialog import PersonScreen
+        from screens.dialogs import PersonScreen
 
         def begin(code: str | None) -> None:
             if code is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,14 +16,17 @@ from lab.core.study.agreement import Agreement, IntervalTerms
 from lab.core.study.rating_sheet import current_labels
 from lab.core.study.report import Grid
 from lab.core.study.study import Study
+from screens.agreement.rows import raters_of
 
 if TYPE_CHECKING:
     from annotators.agreement.disputes import Dispute
     from annotators.study_data import StudyData
-    from lab.studies.progress.agreement_cache import StudyOverview
+    from lab.studies.progress.agreement_cache import AnswerGrid, StudyOverview
     from store.store import Store
     from store.studies.agreement_labels import FilePosition
 
+MOST_GRIDS = 1_000
+"""Maximum grids computed in advance, because many raters make more pairs than anyone opens."""
 MOST = 2_000
 """Maximum items in a list. Those that split most evenly come first."""
 
@@ -117,7 +121,6 @@ class AgreementComputation:
             stored_overview,
         )
         from lab.studies.progress.study_data import study_agreements
-        from screens.agreement.charts import build_overview
 
         newest = self._store.agreement.position()
         before = last_agreements(self._store, study, how)
@@ -148,8 +151,6 @@ class AgreementComputation:
 
     def compute_charts(self, study: Study, how: IntervalTerms, ask: ChartRequest) -> Charts:
         """Compute pairs and grid of a request."""
-        from screens.agreement.charts import confusion_of, pairs_of
-
         study_data = self._study_data(study, how)
         # The overview is computed with this lock for one piece at a time, so a request waits for one piece at most.
         with self._drawing:
@@ -186,6 +187,70 @@ class AgreementComputation:
 def _counts(study_data: StudyData) -> AnswerCounts:
     columns = study_data.columns
     return AnswerCounts(columns.size, len(study_data.people), len(study_data.judges), columns.open)
+
+
+def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
+    """Return the coefficients of each rater pair in a field, empty if it has none."""
+    from annotators.agreement.agreements import agreements_by_pair
+
+    def made() -> list[Agreement]:
+        try:
+            return agreements_by_pair(study_data, field)
+        except LabError:
+            return []
+
+    pairs: list[Agreement] = study_data.cached(("pairs", field, study_data.how), made)
+    return pairs
+
+
+def confusion_of(study_data: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
+    """Return a confusion matrix, or the reason why there is none."""
+    from annotators.agreement.agreements import confusion
+    from lab.studies.progress.agreement_cache import AnswerGrid
+
+    try:
+        grid = confusion(study_data, field, one, other)
+    except LabError as error:
+        return AnswerGrid(field, one, other, None, error.body)
+    if not any(map(any, grid.counts)):
+        return AnswerGrid(field, one, other, None, "No two answers came together at an item.")
+    return AnswerGrid(field, one, other, grid)
+
+
+def build_overview(
+    study_data: StudyData,
+    agreements: Sequence[Agreement],
+    turn: AbstractContextManager[object],
+    is_wanted: Callable[[], bool],
+) -> StudyOverview:
+    """Compute all pairs and grids beside these numbers, each piece in a `turn` of its own.
+
+    Raise `CancelledError` once `is_wanted` returns False.
+    """
+    from lab.studies.progress.agreement_cache import StudyOverview
+
+    fields = [field.id for field in study_data.study.protocol.fields]
+    pairs: dict[str, list[Agreement]] = {}
+    grids: list[AnswerGrid] = []
+    asks = dict.fromkeys(
+        (agreement.field, *raters_of(agreement)) for agreement in agreements if agreement.field in fields
+    )
+    for field in fields:
+        _check_wanted(is_wanted)
+        with turn:
+            pairs[field] = pairs_of(study_data, field)
+        asks |= dict.fromkeys((field, *raters_of(agreement)) for agreement in pairs[field])
+    for ask in list(asks)[:MOST_GRIDS]:
+        _check_wanted(is_wanted)
+        with turn:
+            grids.append(confusion_of(study_data, *ask))
+    columns = study_data.columns
+    return StudyOverview(columns.size, len(study_data.people), len(study_data.judges), columns.open, pairs, grids)
+
+
+def _check_wanted(is_wanted: Callable[[], bool]) -> None:
+    if not is_wanted():
+        raise CancelledError
 
 
 def count_newer_rows(store: Store, study: Study, before: FilePosition) -> NewerRows | None:

@@ -535,7 +535,7 @@ class HomeScreen(RoomScreen[None]):
 
     def action_family(self) -> None:
         """Show the runs that share a beginning with the one under the cursor."""
-        from screens.replay.debugging import show_family
+        from screens.replay.family import show_family
 
         show_family(self, self._current_run.id)
 

@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.errors import LabError
@@ -18,6 +19,7 @@ from lab.runs.descriptions import one_line, score_words, status_words
 from lab.runs.family import TreeLine, change_words, tree
 from screens.background import Background
 from screens.key_names import with_keys
+from screens.lab import lab_of
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -145,3 +147,13 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
         if limbs.count:
             self.app.copy_to_clipboard(limbs.rows[limbs.cursor].run.id)
             self.notify("The run's id is copied.", markup=False)
+
+
+def show_family(screen: Screen[None], trace_id: str) -> None:
+    """Show a run's family. Open the chosen run at the step where it left its parent."""
+
+    def chosen(place: tuple[str, int] | None) -> None:
+        if place is not None:
+            lab_of(screen).open_replay(*place)
+
+    screen.app.push_screen(FamilyScreen(lab_of(screen).store, trace_id), chosen)

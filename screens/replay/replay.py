@@ -23,8 +23,8 @@ from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.mirror.mirror import Mirror
 from screens.replay import step_pane
-from screens.replay.debugging import Forking, show_family
-from screens.replay.forking import ForkPanel
+from screens.replay.family import show_family
+from screens.replay.forking import Forking, ForkPanel
 from screens.replay.keys import KEYS
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer
