@@ -170,7 +170,7 @@ class HomeScreen(RoomScreen[None]):
         if self.query(DeviceList):
             self._look_for_phones()
         if not self._tasks and self.query(Tasks):
-            self._read_tasks()
+            self._library.start(_read_library)
         self._read_studies()
         # As many as were listed, so that the cursor finds its run again.
         limit = max(PAGE, self.query_one(RunList).count) if not self._needle else PAGE
@@ -204,9 +204,6 @@ class HomeScreen(RoomScreen[None]):
         others, archived = may_run(self.settings.seat), self.archived
         person = self.settings.person
         self._studies.start(lambda: study_rows(self.store, person, others=others, archived=archived))
-
-    def _read_tasks(self) -> None:
-        self._library.start(_read_library)
 
     def _show_runs(self, page: RunPage) -> None:
         runs = self.query_one(RunList)

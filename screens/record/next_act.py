@@ -232,13 +232,10 @@ class ActionDesk(Card):
         state = RecordState(self.stage, self.held, self._text_kind, self._ready, self.quick, self._warned, self._paused)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
-        self._show_what(Content.styled(request_words(state, self._tree()), "bold"))
-        self.query_one("#desk-hint", Static).update(Text(with_keys(self, key_hint(state, nodes=nodes, other=other))))
-
-    def _show_what(self, words: Content) -> None:
-        page = self.query_one(CardText)
+        page, words = self.query_one(CardText), Content.styled(request_words(state, self._tree()), "bold")
         if words != page.content:
             page.show(words)
+        self.query_one("#desk-hint", Static).update(Text(with_keys(self, key_hint(state, nodes=nodes, other=other))))
 
     # -- what is chosen and written --------------------------------------------------------------------------
 
