@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
-from textual import events, on
+from textual import events
 from textual._context import active_message_pump, message_hook
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
@@ -35,10 +35,11 @@ from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_CLIENTS, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
 from screens.key_names import keys_of
-from screens.lab import ReportsErrors, WorkFailed
+from screens.lab import ReportsErrors
 from screens.mirror.terminal_graphics import CHARACTERS
-from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
+from screens.navigation import AT_HOME, Navigation, Opening
 from screens.palette import Palette, PlainCommands, drop_stale_click
+from screens.rooms import ROOMS
 from screens.stylesheet import ThemedStylesheet
 from screens.theme import check_theme
 from screens.widgets.paintable import PaintableFilter
@@ -77,62 +78,19 @@ class LabApp(Navigation):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f2", "show('home')", "Home", show=False, id="app.home", group=SWITCH, tooltip="Runs, tasks, devices"),
-        Binding("f3", "show('live')", "Live", show=False, id="app.live", group=SWITCH, tooltip="The run under way"),
-        Binding(
-            "f4", "show('replay')", "Replay", show=False, id="app.replay", group=SWITCH, tooltip="The run replayed"
-        ),
-        Binding(
-            "f5",
-            "show('annotate')",
-            "Annotate",
-            show=False,
-            id="app.annotate",
-            group=SWITCH,
-            tooltip="The study that is rated",
-        ),
-        Binding(
-            "f6",
-            "show('agreement')",
-            "Agreement",
-            show=False,
-            id="app.agreement",
-            group=SWITCH,
-            tooltip="How far a study's raters agree",
-        ),
-        Binding(
-            "f7",
-            "show('adjudicate')",
-            "Adjudicate",
-            show=False,
-            id="app.adjudicate",
-            group=SWITCH,
-            tooltip="Settle what raters disagree on",
-        ),
-        Binding(
-            "f8",
-            "show('raters')",
-            "Raters",
-            show=False,
-            id="app.raters",
-            group=SWITCH,
-            tooltip="Each rater by themself",
-        ),
-        Binding(
-            "f9", "show('author')", "Author", show=False, id="app.author", group=SWITCH, tooltip="The design drafted"
-        ),
-        Binding(
-            "f10", "show('review')", "Review", show=False, id="app.review", group=SWITCH, tooltip="Proofread recordings"
-        ),
-        Binding("f11", "show('runs')", "Runs", show=False, id="app.runs", group=SWITCH, tooltip="All runs as a table"),
-        Binding(
-            "f12",
-            "show('privacy')",
-            "Privacy",
-            show=False,
-            id="app.privacy",
-            group=SWITCH,
-            tooltip="Take out of recordings what is private",
+        *(
+            Binding(
+                room.key,
+                f"show({room.name!r})",
+                room.title,
+                show=False,
+                id=f"app.{room.name}",
+                group=SWITCH,
+                tooltip=room.tooltip,
+            )
+            # By key, F2 to F12: so they are listed in help.
+            for room in sorted(ROOMS.values(), key=lambda room: (len(room.key), room.key))
+            if room.key
         ),
         Binding(
             "question_mark,f1",
@@ -527,10 +485,6 @@ class LabApp(Navigation):
                 self.notify(f"The run is over: {keys_of(self, 'app.live')[0]} shows how it ended.", markup=False)
 
     # -- errors ----------------------------------------------------------------------------------------------
-
-    @on(WorkFailed)
-    def _failed(self, message: WorkFailed) -> None:
-        self.report(message.error)
 
     def report(self, error: LabError) -> None:
         """Show an error as a toast."""

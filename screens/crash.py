@@ -18,11 +18,11 @@ class Crash(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
         self.__cause__ = error
-        self.sentence = error.sentence if isinstance(error, LabError) else self._logged(error)
-
-    def _logged(self, error: BaseException) -> str:
-        reassurance = "Every event up to here is in the file, and an open run can be resumed."
-        return f"hitlab failed ({type(error).__name__}). {reassurance} {write_crash_log(error)}"
+        if isinstance(error, LabError):
+            self.sentence = error.sentence
+        else:
+            reassurance = "Every event up to here is in the file, and an open run can be resumed."
+            self.sentence = f"hitlab failed ({type(error).__name__}). {reassurance} {write_crash_log(error)}"
 
     def __rich__(self) -> Panel:
         from rich.panel import Panel

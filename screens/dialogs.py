@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
+from lab.core.errors import LabError
 from lab.core.run.screen_clock import Clock
+from lab.core.settings import UNNAMED, check_code, check_distinct
+from lab.core.text.plain_text import plain
 from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of
 from screens.slip import KeyGuard
 from screens.widgets.border_words import write_title
+from screens.widgets.footer import Footer
+from screens.widgets.text_fields import TextLine
 
 LEAVING = (
     "A run is live. Quitting leaves it open: Home can resume it later where it stands.",
@@ -103,3 +109,52 @@ class AskScreen(ModalScreen[bool]):
         """Answer. Ignore a Yes from the key that opened the dialog, held or pressed twice."""
         if not (sure and self._slip.active):
             self.dismiss(sure)
+
+
+_WHY = (
+    "What is drafted, proofread or settled is signed with a study code: a pseudonym, never a name. "
+    "`--person CODE` or `person` in the settings spares the question."
+)
+
+
+class PersonScreen(Screen[str | None]):
+    """A form of one line. Returns a study code, or None if the person left it."""
+
+    HELP = """
+    Type the study code by which your work is signed: letters, digits, - and _. **Enter** goes on, **{person.leave}**
+    leaves.
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", id="person.leave", tooltip="Go back, and sign nothing"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="person", classes="pane"):
+            yield Static(_WHY, markup=False)
+            yield TextLine(id="person-code", placeholder="your study code, such as D1", max_length=32, compact=True)
+            yield Static("", id="person-wrong", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one("#person").border_title = "Who are you?"
+        self.query_one(Input).focus()
+
+    @on(Input.Submitted)
+    def _submit_code(self, message: Input.Submitted) -> None:
+        code = message.value.strip()
+        try:
+            if code == UNNAMED:
+                raise LabError("person", f"{UNNAMED!r} names nobody.")
+            check_code(code, "person", "code")
+            # A known code in other capitals would count as another person.
+            check_distinct(code, lab_of(self).store.studies.people(), "person", "code")
+        except LabError as error:
+            self.query_one("#person-wrong", Static).update(plain(error.sentence))
+        else:
+            self.dismiss(code)
+
+    def action_leave(self) -> None:
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        else:
+            self.dismiss(None)

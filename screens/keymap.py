@@ -126,7 +126,7 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
     bindings, maps = _bindings()
     for id, keys in keymap.items():
         _check_entry(id, keys, bindings)
-    new_keys = {id: _normalize(keys) for id, keys in keymap.items()}
+    new_keys = {id: ",".join(key.strip() for key in keys.split(",")) for id, keys in keymap.items()}
     new_keys |= {id: new_keys[other] for id, other in FOLLOWS.items() if other in new_keys and id not in new_keys}
     unmoved_keys: dict[str, str] = {}
     sentences: dict[str, str] = {}
@@ -161,10 +161,6 @@ def _is_key(key: str) -> bool:
 
 def _named_keys() -> frozenset[str]:
     return frozenset(key.value for key in Keys)
-
-
-def _normalize(keys: str) -> str:
-    return ",".join(key.strip() for key in keys.split(","))
 
 
 def _lost_sentences(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from textual import events
 from textual.message import Message
 from textual.message_pump import MessagePump
-from textual.worker import get_current_worker
 
 from lab.core.errors import LabError
 from screens.crash import Crash
@@ -30,19 +28,6 @@ if TYPE_CHECKING:
     from screens.record.intent import DemonstrationRequest
     from simulators.users.endpoint.place import EndpointPlace
     from store.store import Store
-
-ScreenName = Literal[
-    "home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play",
-    "agreement", "adjudicate", "raters", "progress", "answer",
-]  # fmt: skip
-"""Names of the app's rooms."""
-
-
-@dataclass
-class WorkFailed(Message):
-    """Message: work off the UI thread raised a `LabError`. The app reports it as a toast."""
-
-    error: LabError
 
 
 class ReportsErrors(MessagePump):
@@ -70,7 +55,7 @@ class Lab(Protocol):
     """The run under way, or the last one. None before the first."""
     only_study: Study | None
     """The only study of this app, or None if the app has more."""
-    back_targets: dict[str, ScreenName]
+    back_targets: dict[str, str]
     """The room to which Back leads, by room. A missing room means Home."""
     leave_question: tuple[str, str]
     """Question before a live run is left, and the line about its keys."""
@@ -100,16 +85,16 @@ class Lab(Protocol):
     def check_terminal_size(self) -> None: ...
     def report(self, error: LabError) -> None: ...
     def has_room(self, name: str) -> bool: ...
-    def entered_screen(self, name: ScreenName) -> Screen[None] | None: ...
+    def entered_screen(self, name: str) -> Screen[None] | None: ...
     def check_no_run(self) -> None: ...
     def choose_phone(self, serial: str) -> None: ...
-    def action_show(self, name: ScreenName) -> None: ...
+    def action_show(self, name: str) -> None: ...
     def open_home(self) -> None: ...
     def open_task(self, name: str, choices: RunChoices | None = None) -> None: ...
     def open_record(self, asking: DemonstrationRequest) -> None: ...
     def open_session(self, make: Callable[[], Session]) -> None: ...
     def open_resume(self, trace_id: str) -> None: ...
-    def open_replay(self, trace_id: str, step: int = 1, back: ScreenName = "home") -> None: ...
+    def open_replay(self, trace_id: str, step: int = 1, back: str = "home") -> None: ...
     def open_compare(self, left: str, right: str) -> None: ...
     def open_author(self, task: Task, trace_id: str | None) -> None: ...
     def show_study(self, study: str) -> None:
@@ -117,7 +102,7 @@ class Lab(Protocol):
         ...
 
     def open_study(self, study: Study) -> None: ...
-    def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None: ...
+    def open_numbers(self, study: Study, room: str = "agreement") -> None: ...
     def open_rater(self, study: Study, code: str) -> None: ...
     def fork_session(self, trace_id: str, index: int, change: ForkChange) -> Session: ...
     def enter_live(self, session: Session) -> None: ...
@@ -142,21 +127,6 @@ def try_report(node: MessagePump, work: Callable[[], None]) -> bool:
         lab_of(node).report(error)
         return False
     return True
-
-
-def post_if_newest(node: MessagePump, message: Message) -> None:
-    """Post what an exclusive thread worker read, unless a newer worker has begun, because threads end in any order.
-
-    Call this in the worker's thread. The decision is made on the UI thread, where workers begin, so an older result
-    never arrives after a newer one.
-    """
-    worker = get_current_worker()
-
-    def post() -> None:
-        if not worker.is_cancelled:
-            node.post_message(message)
-
-    node.call_later(post)
 
 
 def window_of(node: MessagePump) -> PictureWindow | None:

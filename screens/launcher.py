@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual import work
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widgets import Static
@@ -13,6 +12,7 @@ from textual.widgets import Static
 from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
 from lab.studies.seats import may_replay, may_run
+from screens.background import Background
 from screens.key_names import with_keys
 from screens.lab import ReportsErrors, lab_of
 from screens.widgets.footer import Footer
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from screens.record.intent import DemonstrationRequest
+    from store.store import Store
 
 
 def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) -> Spec:
@@ -57,13 +58,15 @@ def new_recording(name: str | None, settings: Settings) -> DemonstrationRequest:
 class LiveLauncher(ReportsErrors, Screen[None]):
     """The screen beneath Live: shows that a session is being built, or the error if it failed."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
+        self.settings = settings
         self._message_text = ""
+        self._building = Background(self, self.enter, self._show_error)
 
     def compose(self) -> ComposeResult:
         nothing = "No run is live."
-        if may_run(lab_of(self).settings.seat):
+        if may_run(self.settings.seat):
             nothing += with_keys(self, " {list.open} on a task in Home ({app.home}) starts one.")
         yield Static(self._message_text or nothing, id="door", markup=False)
         yield Footer()
@@ -71,16 +74,7 @@ class LiveLauncher(ReportsErrors, Screen[None]):
     def build(self, make: Callable[[], Session]) -> None:
         """Build a session off the UI thread and show it."""
         self._show_text("Starting the phone ...")
-        self._build(make)
-
-    @work(thread=True, exclusive=True, group="build")
-    def _build(self, make: Callable[[], Session]) -> None:
-        try:
-            session = make()
-        except LabError as error:
-            self.app.call_from_thread(self._show_error, error)
-        else:
-            self.app.call_from_thread(self.enter, session)
+        self._building.start(make)
 
     def enter(self, session: Session) -> None:
         """Show a session."""
@@ -106,7 +100,7 @@ class LiveLauncher(ReportsErrors, Screen[None]):
 
     def _show_error(self, error: LabError) -> None:
         """Show why no session was built, and the key that goes back."""
-        target = " to Home" if may_replay(lab_of(self).settings.seat) else ""
+        target = " to Home" if may_replay(self.settings.seat) else ""
         self._show_text(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{target}."))
 
     def _must_read_first(self, session: Session) -> bool:

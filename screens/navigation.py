@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 import msgspec
 from textual.screen import Screen
 
 from lab.core.errors import LabError
 from lab.core.settings import UNNAMED, Settings
-from lab.studies.seats import (
-    Seat,
-    may_answer,
-    may_author,
-    may_rate,
-    may_replay,
-    may_review,
-    may_run,
-    rates_blind,
-    sees_outcomes,
-)  # fmt: skip
+from lab.studies.seats import may_replay, may_run, rates_blind
 from screens.key_names import with_keys
-from screens.lab import ReportsErrors, ScreenName
+from screens.lab import ReportsErrors
+from screens.rooms import ROOMS, Room
 from screens.widgets.typeahead import TypeAhead
 
 if TYPE_CHECKING:
@@ -34,8 +25,13 @@ if TYPE_CHECKING:
     from lab.runs.fork import ForkChange
     from lab.runs.session import Session
     from lab.runs.spec import Spec
+    from screens.author.author import AuthorScreen
+    from screens.compare.compare import CompareScreen
     from screens.launcher import LiveLauncher
+    from screens.raters.raters import RatersScreen
     from screens.record.intent import DemonstrationRequest
+    from screens.replay.replay import ReplayScreen
+    from screens.review.room import DemoRoom
     from simulators.users.endpoint.place import EndpointPlace
     from store.store import Store
 
@@ -43,7 +39,7 @@ if TYPE_CHECKING:
 class Opening(NamedTuple):
     """First room of the app, and what it shows. `step` counts from 1 as people do, and None means the first."""
 
-    screen: ScreenName
+    screen: str
     trace_id: str | None = None
     step: int | None = None
     spec: Spec | None = None
@@ -69,7 +65,6 @@ class Opening(NamedTuple):
 AT_HOME = Opening("home")
 
 
-@runtime_checkable
 class StudyRoom(Protocol):
     """A room that shows one study."""
 
@@ -80,172 +75,7 @@ class StudyRoom(Protocol):
 class RoomOpener(Protocol):
     """A screen whose cursor selects what another room shows."""
 
-    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool: ...
-
-
-class Room(NamedTuple):
-    """A room: which seats may enter it, its screen factory, and the error and hint while nothing is open in it."""
-
-    allows: Callable[[Seat], bool]
-    factory: Callable[[Store, Settings], Screen[None]]
-    empty_error: tuple[str, str] = ("", "")
-
-
-def _make_home(store: Store, settings: Settings) -> Screen[None]:
-    if not may_replay(settings.seat):
-        from screens.play.lobby import LobbyScreen
-
-        return LobbyScreen()
-    from screens.home.home import HomeScreen
-
-    return HomeScreen(store, settings)
-
-
-def _make_launcher(store: Store, settings: Settings) -> Screen[None]:
-    from screens.launcher import LiveLauncher
-
-    return LiveLauncher()
-
-
-def _make_replay(store: Store, settings: Settings) -> Screen[None]:
-    from screens.replay.replay import ReplayScreen
-
-    return ReplayScreen(store, settings)
-
-
-def _make_author(store: Store, settings: Settings) -> Screen[None]:
-    from screens.author.author import AuthorScreen
-
-    return AuthorScreen(store, settings)
-
-
-def _make_review(store: Store, settings: Settings) -> Screen[None]:
-    from screens.review.review import ReviewScreen
-
-    return ReviewScreen(store, settings)
-
-
-def _make_privacy(store: Store, settings: Settings) -> Screen[None]:
-    from screens.review.privacy import PrivacyScreen
-
-    return PrivacyScreen(store, settings)
-
-
-def _make_runs(store: Store, settings: Settings) -> Screen[None]:
-    from screens.runs.runs import RunsScreen
-
-    return RunsScreen(store, settings)
-
-
-def _make_compare(store: Store, settings: Settings) -> Screen[None]:
-    from screens.compare.compare import CompareScreen
-
-    return CompareScreen(store, settings)
-
-
-def _make_annotate(store: Store, settings: Settings) -> Screen[None]:
-    from screens.annotate.annotate import AnnotateScreen
-
-    return AnnotateScreen(store, settings)
-
-
-def _make_play(store: Store, settings: Settings) -> Screen[None]:
-    from screens.play.play import PlayScreen
-
-    return PlayScreen(store, settings)
-
-
-def _make_agreement(store: Store, settings: Settings) -> Screen[None]:
-    from screens.agreement.agreement import AgreementScreen
-
-    return AgreementScreen(store, settings)
-
-
-def _make_adjudicate(store: Store, settings: Settings) -> Screen[None]:
-    from screens.adjudicate.adjudicate import AdjudicateScreen
-
-    return AdjudicateScreen(store, settings)
-
-
-def _make_raters(store: Store, settings: Settings) -> Screen[None]:
-    from screens.raters.raters import RatersScreen
-
-    return RatersScreen(store, settings)
-
-
-def _make_progress(store: Store, settings: Settings) -> Screen[None]:
-    from screens.study_progress.study_progress import ProgressScreen
-
-    return ProgressScreen(store, settings)
-
-
-def _make_answer(store: Store, settings: Settings) -> Screen[None]:
-    from screens.answer.answer import AnswerScreen
-
-    return AnswerScreen(store, settings)
-
-
-def _anyone(seat: Seat) -> bool:
-    return True
-
-
-ROOMS: dict[ScreenName, Room] = {
-    "home": Room(_anyone, _make_home),
-    "live": Room(
-        _anyone, _make_launcher, ("no run is live.", "{list.open} on a task in Home ({app.home}) starts one.")
-    ),
-    "replay": Room(
-        may_replay, _make_replay, ("no run is open.", "{list.open} on a run in Home ({app.home}) opens it.")
-    ),
-    "author": Room(
-        may_author,
-        _make_author,
-        ("no design is open.", "{home.author:a} on a run or a task in Home ({app.home}) opens its design."),
-    ),
-    "review": Room(may_review, _make_review),
-    "privacy": Room(may_review, _make_privacy),
-    "runs": Room(sees_outcomes, _make_runs),
-    "annotate": Room(
-        may_rate, _make_annotate, ("no study is open.", "{list.open} on a study in Home ({app.home}) opens it.")
-    ),
-    "play": Room(_anyone, _make_play, ("no study is open.", "`hitlab study rate STUDY --person CODE` opens one.")),
-    "agreement": Room(
-        sees_outcomes,
-        _make_agreement,
-        ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
-    ),
-    "adjudicate": Room(
-        sees_outcomes,
-        _make_adjudicate,
-        ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
-    ),
-    "raters": Room(
-        sees_outcomes,
-        _make_raters,
-        ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
-    ),
-    "progress": Room(
-        sees_outcomes,
-        _make_progress,
-        ("no study is open.", "{studies.progress:w} on a study in Home ({app.home}) shows how far it is."),
-    ),
-    "answer": Room(may_answer, _make_answer),
-    "compare": Room(
-        sees_outcomes,
-        _make_compare,
-        ("no two runs are open.", "{runs.compare:c} on two runs in Runs ({app.runs}) opens them."),
-    ),
-}
-
-
-RESULT_ROOMS: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters", "progress")
-"""Rooms about one study's results. All show the study that was opened last in any of them."""
-RATER_ROOMS: tuple[ScreenName, ...] = ("home", "annotate")
-"""Rooms of a rater with an open study."""
-SIGNED_ROOMS: tuple[ScreenName, ...] = ("author", "review", "privacy", "adjudicate")
-"""Rooms whose work is signed with a study code. They ask for one if the person is unnamed."""
-PROOFREADING_ROOMS: tuple[ScreenName, ...] = ("review", "privacy")
-"""Rooms that such a rater has only if the command line named them."""
+    def open_at_cursor(self, room: str, *, entered: bool) -> bool: ...
 
 
 class Navigation(ReportsErrors, TypeAhead):
@@ -261,7 +91,7 @@ class Navigation(ReportsErrors, TypeAhead):
     """The only study of this app, or None if the app has more."""
     answers_only: bool
     """True if the room Answer is all that this app has."""
-    back_targets: dict[str, ScreenName]
+    back_targets: dict[str, str]
     """The room to which Back leads, by room. A missing room means Home."""
     leave_question: tuple[str, str]
     """Question before a live run is left, and the line about its keys."""
@@ -269,7 +99,7 @@ class Navigation(ReportsErrors, TypeAhead):
     """The study that was rated or played here last, or None if none was opened."""
     results_study: Study | None
     """The study whose results all rooms of `RESULT_ROOMS` show."""
-    shown_studies: dict[ScreenName, str]
+    shown_studies: dict[str, str]
     """Name of the study that each of those rooms shows."""
     run_locale: str
     """Language of the live run for the person who answers in it."""
@@ -293,17 +123,21 @@ class Navigation(ReportsErrors, TypeAhead):
         self._asked_for = opening.screen
         self.only_study = opening.study if opening.only_study else None
         self.answers_only = opening.only_study and opening.screen == "answer"
-        for name, room in ROOMS.items():
-            if self.has_room(name):
-                self.add_mode(name, partial(self._new_screen, room))
+        for room in ROOMS.values():
+            if self.has_room(room.name):
+                self.add_mode(room.name, partial(self._new_screen, room))
         self._check_room(opening.screen)
 
     def _new_screen(self, room: Room) -> Screen[None]:
-        if self.rates and room is ROOMS["home"]:
+        if room.name == "home" and not may_replay(self.settings.seat):
+            from screens.play.lobby import LobbyScreen
+
+            return self._set_breakpoints(LobbyScreen())
+        if room.name == "home" and self.rates:
             from screens.home.rater_home import RatingHome
 
             return self._set_breakpoints(RatingHome(self.store, self.settings))
-        return self._set_breakpoints(room.factory(self.store, self.settings))
+        return self._set_breakpoints(room.load_class()(self.store, self.settings))
 
     def _set_breakpoints(self, screen: Screen[None]) -> Screen[None]:
         """Set a new screen's breakpoint classes. Textual does so only after a first layout without a size."""
@@ -320,28 +154,28 @@ class Navigation(ReportsErrors, TypeAhead):
             return name == "annotate"
         if self.answers_only:
             return name == "answer"
-        for room, there in ROOMS.items():
-            if room == name and there.allows(self.settings.seat):
-                also = room in PROOFREADING_ROOMS and room == self._asked_for
-                return not self.rates or room in RATER_ROOMS or also
-        return False
+        room = ROOMS.get(name)
+        if room is None or not room.may_enter(self.settings.seat):
+            return False
+        named = room.for_blind_rater == "if named" and name == self._asked_for
+        return not self.rates or named or room.for_blind_rater == "always"
 
-    def _check_room(self, name: ScreenName) -> None:
+    def _check_room(self, name: str) -> None:
         if not self.has_room(name):
-            raise LabError(name.title(), f"is not there for the seat {self.settings.seat}.")
+            raise LabError(ROOMS[name].title, f"is not there for the seat {self.settings.seat}.")
 
-    def enter_signed(self, name: ScreenName, go: Callable[[], object]) -> None:
+    def enter_signed(self, name: str, go: Callable[[], object]) -> None:
         """Enter a room. Ask for a study code first if its work is signed and the person is unnamed."""
-        if name not in SIGNED_ROOMS or self.settings.person != UNNAMED:
+        if not ROOMS[name].signed or self.settings.person != UNNAMED:
             go()
             return
-        from screens.person_dialog import PersonScreen
+        from screens.dialogs import PersonScreen
 
         def begin(code: str | None) -> None:
             if code is not None:
                 self._name_person(code)
                 go()
-            elif self.current_mode in SIGNED_ROOMS:
+            elif ROOMS[self.current_mode].signed:
                 self.open_home()
 
         self.push_screen(PersonScreen(), begin)
@@ -369,14 +203,15 @@ class Navigation(ReportsErrors, TypeAhead):
             self.open_author(opening.task, opening.trace_id)
         elif opening.screen in ("annotate", "play") and opening.study is not None:
             self.open_study(opening.study)
-        elif opening.screen in RESULT_ROOMS and opening.study is not None:
+        elif ROOMS[opening.screen].shows_results and opening.study is not None:
             self.open_numbers(opening.study, opening.screen)
         elif opening.screen in ("review", "privacy"):
             self.open_demonstration(opening.screen, opening.trace_id)
 
-    def action_show(self, name: ScreenName) -> None:
+    def action_show(self, name: str) -> None:
         """Go to another room. Raise `LabError` if nothing is open in it."""
-        sentence, hint = ROOMS[name].empty_error
+        room = ROOMS[name]
+        sentence, hint = room.if_empty
         if name == "live" and not may_run(self.settings.seat):
             hint = ""  # no task is listed in this seat's Home
         # Live's launcher is always on its stack, so that alone does not mean that a run was shown.
@@ -386,17 +221,17 @@ class Navigation(ReportsErrors, TypeAhead):
         screen = self.screen
         if isinstance(screen, RoomOpener) and screen.open_at_cursor(name, entered=entered):
             return
-        if name in RESULT_ROOMS and self.results_study is not None:
+        if room.shows_results and self.results_study is not None:
             if self.shown_studies.get(name) == self.results_study.name:
                 self.switch_mode(name)
             else:
                 self.open_numbers(self.results_study, name)
             return
         if sentence and not entered:
-            raise LabError(name.title(), sentence, with_keys(self, hint))
+            raise LabError(room.title, sentence, with_keys(self, hint))
         self.enter_signed(name, lambda: self.switch_mode(name))
 
-    def entered_screen(self, name: ScreenName) -> Screen[None] | None:
+    def entered_screen(self, name: str) -> Screen[None] | None:
         """Return the screen of a room that was entered before, or None if it was not."""
         stack = self._screen_stacks.get(name)
         return stack[0] if stack else None
@@ -482,79 +317,48 @@ class Navigation(ReportsErrors, TypeAhead):
 
     def enter_live(self, session: Session) -> None:
         """Show a session that is built already, in place of the run that it continues."""
-        self.switch_mode("live")
-        while len(self.screen_stack) > 1:
-            self.pop_screen()
-        from screens.launcher import LiveLauncher
+        self._clear_live().enter(session)
 
-        door = self.screen_stack[0]
-        assert isinstance(door, LiveLauncher)
-        door.enter(session)
-
-    def open_replay(self, trace_id: str, step: int = 1, back: ScreenName = "home") -> None:
+    def open_replay(self, trace_id: str, step: int = 1, back: str = "home") -> None:
         """Show a stored run at a step, counted from 1. `back` is the room to which Back leads."""
         self._check_room("replay")
         self.back_targets["replay"] = back
-        self.switch_mode("replay")
-        from screens.replay.replay import ReplayScreen
-
-        room = self.get_screen_stack("replay")[0]
-        assert isinstance(room, ReplayScreen)
-        room.open(trace_id, step)
+        screen: ReplayScreen = self._switch_to("replay")
+        screen.open(trace_id, step)
 
     def open_compare(self, left: str, right: str) -> None:
         """Show two stored runs side by side. Back leads to the table of runs."""
         self._check_room("compare")
         self.back_targets["compare"] = "runs"
-        self.switch_mode("compare")
-        from screens.compare.compare import CompareScreen
-
-        room = self.get_screen_stack("compare")[0]
-        assert isinstance(room, CompareScreen)
-        room.open(left, right)
+        screen: CompareScreen = self._switch_to("compare")
+        screen.open(left, right)
 
     def open_author(self, task: Task, trace_id: str | None) -> None:
         """Show a task's design beside a run of it."""
 
         def go() -> None:
-            self.switch_mode("author")
-            from screens.author.author import AuthorScreen
-
-            room = self.get_screen_stack("author")[0]
-            assert isinstance(room, AuthorScreen)
-            room.open(task, trace_id)
+            screen: AuthorScreen = self._switch_to("author")
+            screen.open(task, trace_id)
 
         self._check_room("author")
         self.enter_signed("author", go)
 
     def open_study(self, study: Study) -> None:
         """Show a study to the person of this seat, at the item where they left it."""
-        room: ScreenName = "play" if study.protocol.unit == "task to play" else "annotate"
+        room: str = "play" if study.protocol.unit == "task to play" else "annotate"
         self._check_room(room)
         self.last_own_study = study
-        self.switch_mode(room)
-        screen = self.get_screen_stack(room)[0]
-        if room == "play":
-            from screens.play.play import PlayScreen
+        screen: StudyRoom = self._switch_to(room)
+        screen.open(study)
 
-            assert isinstance(screen, PlayScreen)
-            screen.open(study)
-        else:
-            from screens.annotate.annotate import AnnotateScreen
-
-            assert isinstance(screen, AnnotateScreen)
-            screen.open(study)
-
-    def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None:
+    def open_numbers(self, study: Study, room: str = "agreement") -> None:
         """Show a study in one of the rooms about its results: agreement, adjudication, raters or progress."""
 
         def go() -> None:
             # Back leads to Progress only after `open_rater`, which sets it again.
             self.back_targets.pop(room, None)
             self.results_study, self.shown_studies[room] = study, study.name
-            self.switch_mode(room)
-            screen = self.get_screen_stack(room)[0]
-            assert isinstance(screen, StudyRoom)
+            screen: StudyRoom = self._switch_to(room)
             screen.open(study)
 
         self._check_room(room)
@@ -564,21 +368,13 @@ class Navigation(ReportsErrors, TypeAhead):
         """Show one rater's numbers, or all raters (empty code). Back leads to the study's progress."""
         self.open_numbers(study, "raters")
         self.back_targets["raters"] = "progress"
-        from screens.raters.raters import RatersScreen
+        cast("RatersScreen", self.get_screen_stack("raters")[0]).open_rater(code)
 
-        screen = self.get_screen_stack("raters")[0]
-        assert isinstance(screen, RatersScreen)
-        screen.open_rater(code)
-
-    def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
+    def open_demonstration(self, room: str, trace_id: str | None) -> None:
         """Show a demonstration in Review or Privacy. None shows the list of demonstrations."""
 
         def go() -> None:
-            self.switch_mode(room)
-            from screens.review.room import DemoRoom
-
-            screen = self.get_screen_stack(room)[0]
-            assert isinstance(screen, DemoRoom)
+            screen: DemoRoom = self._switch_to(room)
             screen.open(trace_id)
 
         self._check_room(room)
@@ -592,14 +388,19 @@ class Navigation(ReportsErrors, TypeAhead):
 
     def _show_launcher(self) -> LiveLauncher:
         self.check_no_run()
-        self.switch_mode("live")
+        return self._clear_live()
+
+    def _clear_live(self) -> LiveLauncher:
+        """Show Live without the run that was shown there last."""
+        launcher: LiveLauncher = self._switch_to("live")
         while len(self.screen_stack) > 1:
             self.pop_screen()
-        from screens.launcher import LiveLauncher
+        return launcher
 
-        door = self.screen_stack[0]
-        assert isinstance(door, LiveLauncher)
-        return door
+    def _switch_to(self, room: str) -> Any:
+        """Switch to a room and return its screen."""
+        self.switch_mode(room)
+        return self.get_screen_stack(room)[0]
 
     @property
     def run_is_live(self) -> bool:

@@ -7,12 +7,11 @@ from pathlib import Path, PurePath
 from textual.cache import LRUCache
 from textual.css.stylesheet import Stylesheet
 
-_ROOMS = (
-    "replay/replay", "live/live", "record/record", "author/author", "review/review", "runs/runs", "compare/compare",
-    "play/play", "annotate/annotate", "agreement/agreement", "raters/raters", "study_progress/study_progress",
-    "adjudicate/adjudicate", "answer/answer",
-)  # fmt: skip
-ROOM_STYLES: list[str | PurePath] = [Path(__file__).parent / f"{room}.tcss" for room in _ROOMS]
+from screens.rooms import ROOMS
+
+ROOM_STYLES: list[str | PurePath] = [
+    Path(__file__).parent / folder / f"{folder}.tcss" for room in ROOMS.values() for folder in room.styles
+]
 """Each room's sheet in the order of the cascade. The first room that opens loads all, because rooms share widgets.
 
 Home needs none of them, and reading them would take a twentieth of its start.

@@ -315,3 +315,76 @@ def test_a_command_is_added(house: House) -> None:
     house.write("lab/cli/greet.py", COMMAND)
     house.edit("lab/cli/commands.py", "\nCOMMANDS = (\n", '\nCOMMANDS = (\n    Entry("greet", "say hello", "greet"),\n')
     assert house.hitlab("greet Noor") == "Hello Noor\n"
+
+
+SCREEN = """
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from lab.core.settings import Settings
+from screens.background import Background
+from screens.stylesheet import ROOM_STYLES
+from screens.widgets.room_screen import RoomScreen
+from store.store import Store
+
+
+class TallyScreen(RoomScreen[None]):
+    CSS_PATH = ROOM_STYLES
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.reading = Background(self, self.show)
+
+    def compose(self) -> ComposeResult:
+        yield Static("Counting ...", id="tally")
+
+    def on_mount(self) -> None:
+        self.reading.start(lambda: len(self.store.runs.rows(10)))
+
+    def show(self, runs: int) -> None:
+        self.query_one("#tally", Static).update(f"{runs} run is here")
+"""
+ROW = """
+    Room(
+        "tally", "Tally", "screens.tally.tally:TallyScreen", sees_outcomes, "f13", "How many runs are here", ("tally",),
+        for_blind_rater="if named",
+    ),
+"""
+WALK = """
+import asyncio
+import os
+from pathlib import Path
+
+from lab.core.settings import Settings
+from screens.app import LabApp
+from screens.keymap import named_bindings
+from store.store import Store
+
+
+async def walk(store, seat):
+    app = LabApp(store, Settings(seat=seat))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("f13")
+        for _ in range(1000):
+            shown = app.screen.query("#tally")
+            if not app.has_room("tally") or (shown and "is here" in str(shown.first().content)):
+                break
+            await asyncio.sleep(0.02)
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        print(app.current_mode, *[f"{one.content} {one.styles.height}" for one in shown], "Go to Tally" in titles)
+
+
+with Store.open(Path(os.environ["HITLAB_DB"])) as store:
+    asyncio.run(walk(store, "developer"))
+    asyncio.run(walk(store, "rater"))
+print(named_bindings()["app.tally"].tooltip)
+"""
+
+
+def test_a_screen_is_added(house: House) -> None:
+    house.write("screens/tally/__init__.py", "")
+    house.write("screens/tally/tally.py", SCREEN)
+    house.write("screens/tally/tally.tcss", "/* Tally */\n#tally { height: 7; }\n")
+    house.edit("screens/rooms.py", "\n_ROOMS = (\n", "\n_ROOMS = (" + ROW)
+    assert house.python(WALK) == "tally 1 run is here 7 True\nhome False\nHow many runs are here\n"

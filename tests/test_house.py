@@ -459,6 +459,21 @@ BY_ADDRESS = {
 """Modules that ask how an agent was started, or which person it is; which agent it is, is its `identity`."""
 
 
+_THREADED = re.compile(r"thread=True|call_from_thread")
+_CLOSES_WHAT_COMES_LATE = "screens/annotate/introduction.py"
+"""A practice item that arrives too late must be closed, so it is not simply dropped."""
+
+
+def test_rooms_read_off_the_ui_thread_in_one_way() -> None:
+    """The newest request wins, errors are shown, and nothing arrives in a closed room: `Background` sees to it."""
+    threaded = {
+        path.relative_to(ROOT).as_posix()
+        for path in FILES
+        if folder_of(name_of(path)) == "screens" and _THREADED.search(path.read_text(encoding="utf-8"))
+    }
+    assert threaded == {"screens/background.py", _CLOSES_WHAT_COMES_LATE}
+
+
 def test_agents_are_told_apart_by_their_identity() -> None:
     found = {name_of(path) for path in FILES if re.search(r"\.agent\.id\b", path.read_text(encoding="utf-8"))}
     assert found == BY_ADDRESS

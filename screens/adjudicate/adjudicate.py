@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
@@ -19,6 +20,7 @@ from lab.core.study.study import Study, Unit
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
 from lab.studies.settling.adjudication import AdjudicationSession
+from lab.studies.settling.batch_settlement import undo_batch
 from screens.adjudicate.batch_pane import BatchPane
 from screens.adjudicate.keys import ADJUDICATE_KEYS
 from screens.adjudicate.rows import DisputeList
@@ -26,8 +28,9 @@ from screens.adjudicate.settlement_pane import SettlementPane
 from screens.adjudicate.words import question_words, title_words
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.unit_pane import UnitPane
+from screens.background import Background
 from screens.key_names import with_keys
-from screens.lab import WorkFailed, lab_of, post_if_newest, try_report
+from screens.lab import lab_of, try_report
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -46,22 +49,6 @@ class AdjudicateScreen(RoomScreen[None]):
     BINDING_GROUP_TITLE = "Adjudicate"
     BINDINGS: ClassVar[list[BindingType]] = ADJUDICATE_KEYS
 
-    class Undone(Message):
-        """Message: a batch settlement was undone, with its number of items."""
-
-        def __init__(self, count: int) -> None:
-            super().__init__()
-            self.count = count
-
-    class Read(Message):
-        """Message: the queue was read."""
-
-        def __init__(self, study: Study, queue: Queue, units: Mapping[str, Unit]) -> None:
-            super().__init__()
-            self.study = study
-            self.queue = queue
-            self.units = units
-
     def __init__(self, store: Store, settings: Settings, clock: Clock | None = None) -> None:
         super().__init__()
         self.store = store
@@ -76,6 +63,8 @@ class AdjudicateScreen(RoomScreen[None]):
         self._queue: Queue | None = None
         self._units: Mapping[str, Unit] = {}
         self._waiting = 0
+        self._reading = Background(self, self._show_queue, self._show_error)
+        self._undoing = Background(self, self._report_undo, self._report_refusal)
 
     def compose(self) -> ComposeResult:
         yield StatusLine("adjudicate-title")
@@ -118,26 +107,23 @@ class AdjudicateScreen(RoomScreen[None]):
         self.to_queue()
         self.read(self.session)
 
-    @work(thread=True, exclusive=True, group="queue")
     def read(self, session: AdjudicationSession) -> None:
         """Read the queue."""
+        self._reading.start(partial(self._read_queue, session))
+
+    def _read_queue(self, session: AdjudicationSession) -> tuple[Queue, Mapping[str, Unit]]:
         from lab.studies.progress.study_data import load_study_data
 
-        try:
-            session.check()
-            study_data = load_study_data(self.store, session.study)
-            queue = session.queue(study_data)
-            post_if_newest(self, self.Read(session.study, queue, {unit.id: unit for unit in study_data.units}))
-        except LabError as error:
-            self.post_message(WorkFailed(error))
+        session.check()
+        study_data = load_study_data(self.store, session.study)
+        return session.queue(study_data), {unit.id: unit for unit in study_data.units}
 
-    @on(Read)
-    def _show_queue(self, message: Read) -> None:
-        if self.session is None or self.session.study.name != message.study.name or self.shown == "case":
+    def _show_queue(self, read: tuple[Queue, Mapping[str, Unit]]) -> None:
+        if self.session is None or self.shown == "case":
             return  # beside an item that is open the list stays; it is read again when the item is left
         before = self._current
-        self._queue = queue = message.queue
-        self._units, self._waiting = message.units, queue.waiting
+        self._queue, self._units = queue, _ = read
+        self._waiting = queue.waiting
         self.disputes.empty = self._empty_words(queue.waiting)
         self._list_disputes()
         if before is not None:
@@ -163,13 +149,9 @@ class AdjudicateScreen(RoomScreen[None]):
         nothing = "People differ on nothing that is handed in. {app.agreement} shows how far they agree; "
         return with_keys(self, nothing + "{app.back} leads to Home.")
 
-    @on(WorkFailed)
-    def _show_error(self, message: WorkFailed) -> None:
-        message.stop()  # the list says it
-        self.disputes.rows, self.disputes.empty = (
-            [],
-            plain(message.error.sentence) + with_keys(self, " {app.back} leads to Home."),
-        )
+    def _show_error(self, error: LabError) -> None:
+        self.disputes.rows = []
+        self.disputes.empty = plain(error.sentence) + with_keys(self, " {app.back} leads to Home.")
         self.disputes.changed()
         self.renew()
 
@@ -243,22 +225,14 @@ class AdjudicateScreen(RoomScreen[None]):
     def action_undo_batch(self) -> None:
         """Undo this person's last batch settlement."""
         if self.session is not None:
-            self.take_back(self.session)
+            self._undoing.start(partial(undo_batch, self.session))
 
-    @work(thread=True, exclusive=True, group="batch")
-    def take_back(self, session: AdjudicationSession) -> None:
-        """Undo the newest batch by further rows."""
-        from lab.studies.settling.batch_settlement import undo_batch
+    def _report_refusal(self, error: LabError) -> None:
+        self.notify(plain(error.body), severity="warning", markup=False)
 
-        try:
-            self.post_message(self.Undone(len(undo_batch(session))))
-        except LabError as error:
-            self.app.call_from_thread(self.notify, plain(error.body), severity="warning", markup=False)
-
-    @on(Undone)
-    def _report_undo(self, message: Undone) -> None:
-        message.stop()
-        self.notify(f"{message.count:,} {'is' if message.count == 1 else 'are'} open again.", markup=False)
+    def _report_undo(self, rows: Sized) -> None:
+        count = len(rows)
+        self.notify(f"{count:,} {'is' if count == 1 else 'are'} open again.", markup=False)
         if self.session is not None:
             self.read(self.session)
 

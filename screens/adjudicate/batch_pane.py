@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -23,9 +24,10 @@ from screens.adjudicate.words import question_words, reason_choices
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.item_pane import AnswerOptions
 from screens.annotate.menu import Menu, MenuEntry
+from screens.background import Background
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import ReportsErrors, WorkFailed, post_if_newest
+from screens.lab import ReportsErrors
 from screens.theme import ERROR
 from screens.widgets.status_line import StatusLine
 
@@ -39,12 +41,6 @@ class BatchPane(ReportsErrors, Vertical):
     """A pane below the queue. The room calls `open` and receives `Settled` or `Left`."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
-
-    @dataclass
-    class Counted(Message):
-        """Message: the items that would be settled were computed."""
-
-        batch: Batch
 
     @dataclass
     class Settled(Message):
@@ -71,6 +67,8 @@ class BatchPane(ReportsErrors, Vertical):
         self._disputes: Sequence[DisputedPlace] = ()
         self._scope = BatchScope()
         self._batch: Batch | None = None
+        self._counting = Background(self, self._ask_reason, self._report_failure)
+        self._settling = Background(self, self.post_message, self._report_failure)
 
     def compose(self) -> ComposeResult:
         yield self.says
@@ -155,33 +153,21 @@ class BatchPane(ReportsErrors, Vertical):
     def _start_count(self, scope: BatchScope) -> None:
         assert self.session is not None
         self._enter_stage("counting")
-        self._count_batch(self.session, self._disputes, scope)
+        self._counting.start(partial(batch_of, self.session, self._disputes, scope))
 
-    @work(thread=True, exclusive=True, group="batch")
-    def _count_batch(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], scope: BatchScope) -> None:
-        """Compute which of the items this person may settle."""
-        try:
-            post_if_newest(self, self.Counted(batch_of(session, disputes, scope)))
-        except LabError as error:
-            post_if_newest(self, WorkFailed(error))
-
-    @on(WorkFailed)
-    def _report_failure(self, message: WorkFailed) -> None:
-        message.stop()
-        self.notify(plain(message.error.sentence), severity="error", markup=False)
+    def _report_failure(self, error: LabError) -> None:
+        self.notify(plain(error.sentence), severity="error", markup=False)
         self._leave()
 
     # -- why -------------------------------------------------------------------------------------------------
 
-    @on(Counted)
-    def _ask_reason(self, message: Counted) -> None:
-        message.stop()
+    def _ask_reason(self, batch: Batch) -> None:
         if self.stage != "counting":
             return  # it was left meanwhile, or another study was opened
         assert self.session is not None
-        self._batch = message.batch
-        if not message.batch.rulings:
-            self.notify(f"Nothing of that can be settled: {message.batch.left_words}.", markup=False)
+        self._batch = batch
+        if not batch.rulings:
+            self.notify(f"Nothing of that can be settled: {batch.left_words}.", markup=False)
             self._leave()
             return
         self._enter_stage("reason")
@@ -231,13 +217,5 @@ class BatchPane(ReportsErrors, Vertical):
         assert self._batch is not None
         batch, reason = self._batch, self.line.text.strip()
         self._enter_stage("counting")
-        self._store_batch(self.session, batch, reason)
-
-    @work(thread=True, exclusive=True, group="batch")
-    def _store_batch(self, session: AdjudicationSession, batch: Batch, reason: str) -> None:
-        """Settle all of the items, or none after an error."""
-        try:
-            settlements = settle_batch(session, batch, reason)
-            self.post_message(self.Settled(len(settlements), batch.left_words))
-        except LabError as error:
-            self.post_message(WorkFailed(error))
+        session = self.session
+        self._settling.start(lambda: self.Settled(len(settle_batch(session, batch, reason)), batch.left_words))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -15,6 +16,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from lab.core.errors import LabError
 from lab.core.settings import Settings
 from lab.core.study.agreement import Agreement, IntervalTerms
 from lab.core.study.study import Study
@@ -22,13 +24,25 @@ from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line, short_id
 from screens.agreement import rows, words
-from screens.agreement.computation import AgreementComputation, ChartRequest
+from screens.agreement.computation import (
+    AgreementComputation,
+    AnswerCounts,
+    ChartRequest,
+    Charts,
+    DisputedList,
+    NewerRows,
+    StudyNumbers,
+    cached_charts,
+    count_newer_rows,
+    evidence_place,
+)
 from screens.agreement.grid import ConfusionGrid
 from screens.agreement.keys import KEYS
 from screens.agreement.pairs_pane import PairsPane
 from screens.agreement.rows import NumberFilter
 from screens.agreement.table import FieldNumbers, RaterPairs
 from screens.agreement.words import wanted_words
+from screens.background import Background
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.stylesheet import ROOM_STYLES
@@ -42,7 +56,9 @@ from screens.widgets.text_fields import TextLine
 
 if TYPE_CHECKING:
     from annotators.agreement.disputes import Dispute, DisputedAnswer
+    from lab.studies.progress.agreement_cache import StudyOverview
     from store.store import Store
+    from store.studies.agreement_labels import FilePosition
 
 JACKKNIFE = IntervalTerms()
 BOOTSTRAP = IntervalTerms(interval="bootstrap")
@@ -65,15 +81,24 @@ class AgreementScreen(RoomScreen[None]):
         self.agreements: list[Agreement] = []
         self.view = NumberFilter()
         self.how = JACKKNIFE
-        self.reading = AgreementComputation(self, store)
+        self.computation = AgreementComputation(store)
+        self.numbers = Background(self, self._show_news, self._show_error)
+        self.charts = Background(self, self._show_charts)
+        self.lists = Background(self, self._show_items)
+        self.polls = Background(self, self._show_newer, self._show_error)
+        self.places = Background(self, self._open_place)
         self.fields = FieldNumbers("agreement-fields")
-        self.beneath = PairsPane(self.reading.ask)
+        self.beneath = PairsPane(self._request_charts)
         self.items = DisputedItems("agreement-items")
         self.planner = Planner(_runs_wanted)
         self.counting = False
         """True while the numbers are being computed."""
+        self.newest: FilePosition | None = None
+        """Newest rows of the file when the numbers shown were computed, or None before."""
         self.newer = ""
         """Words about what arrived since then."""
+        self._overview: StudyOverview | None = None
+        """Pairs and grids that need no computation, or None if none are cached."""
         self._answer_words = ""
         """Words about the answers that the numbers are based on."""
         self._listing: ChartRequest | None = None
@@ -121,8 +146,10 @@ class AgreementScreen(RoomScreen[None]):
 
     def _begin(self) -> None:
         assert self.study is not None
-        self.counting, self.newer = True, ""
-        self.reading.open(self.study, self.how)
+        self.counting, self.newer, self.newest, self._overview = True, "", None, None
+        for earlier in (self.charts, self.lists, self.places, self.polls):
+            earlier.cancel()
+        self.numbers.start(partial(self.computation.compute_numbers, self.study, self.how))
         self.fields.empty = f"Reading the answers of {one_line(self.study.name, 80)} ..."
         self.fields.refresh()
         self.update_lines()
@@ -134,48 +161,48 @@ class AgreementScreen(RoomScreen[None]):
         self.items.show([], "")
 
     def _poll(self) -> None:
-        if self.is_current and not self.counting:
-            self.reading.poll()
+        study, newest = self.study, self.newest
+        if study is not None and newest is not None and self.is_current and not self.counting and not self.polls.busy:
+            self.polls.start(lambda: count_newer_rows(self.store, study, newest))
 
-    @on(AgreementComputation.NumbersComputed)
-    def _show_numbers(self, message: AgreementComputation.NumbersComputed) -> None:
-        if message.serial != self.reading.serial:
-            return
-        self.counting = message.last
-        if not message.last:
+    def _show_news(self, news: StudyOverview | StudyNumbers | NewerRows | AnswerCounts) -> None:
+        match news:
+            case StudyNumbers():
+                self._show_numbers(news)
+            case NewerRows():
+                self._show_newer(news)
+            case AnswerCounts():
+                self._show_counts(news)
+            case _:
+                self._overview = news
+                self._show_counts(AnswerCounts(news.answers, news.people, news.judges, news.open))
+
+    def _show_numbers(self, numbers: StudyNumbers) -> None:
+        self.counting = numbers.last
+        if not numbers.last:
             self.newer = ""
-            self.reading.newest = message.newest
-        self.agreements = message.agreements
+            self.newest = numbers.newest
+        self.agreements = numbers.agreements
         self.beneath.asked = None
         self.lay_out()
         self._poll()
 
-    @on(AgreementComputation.CountsRead)
-    def _show_counts(self, message: AgreementComputation.CountsRead) -> None:
-        if message.serial == self.reading.serial:
-            raters = count(message.people, "rater")
-            judges = f", {count(message.judges, 'judge')}" if message.judges else ""
-            still = f", {message.open:,} not handed in" if message.open else ""
-            self._answer_words = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
+    def _show_counts(self, counts: AnswerCounts) -> None:
+        raters = count(counts.people, "rater")
+        judges = f", {count(counts.judges, 'judge')}" if counts.judges else ""
+        still = f", {counts.open:,} not handed in" if counts.open else ""
+        self._answer_words = f"{count(counts.answers, 'answer')} of {raters}{judges}{still}"
+        self.update_lines()
+
+    def _show_newer(self, rows: NewerRows | None) -> None:
+        if rows is not None:
+            self.newer = count(rows.labels, "newer answer") if rows.labels else "more was said or handed in"
             self.update_lines()
 
-    @on(AgreementComputation.NewRows)
-    def _show_newer(self, message: AgreementComputation.NewRows) -> None:
-        if message.serial == self.reading.serial:
-            self.newer = count(message.labels, "newer answer") if message.labels else "more was said or handed in"
-            self.update_lines()
-
-    @on(AgreementComputation.Refused)
-    def _show_error(self, message: AgreementComputation.Refused) -> None:
-        if message.serial != self.reading.serial:
-            return
-        if message.ask is None:
-            self.counting = False
-            self.fields.empty = plain(message.error.sentence)
-            self.fields.refresh()
-        else:
-            self.reading.finish()
-            lab_of(self).report(message.error)
+    def _show_error(self, error: LabError) -> None:
+        self.counting = False
+        self.fields.empty = plain(error.sentence)
+        self.fields.refresh()
         self.update_lines()
 
     # -- what is seen ----------------------------------------------------------------------------------------
@@ -202,13 +229,21 @@ class AgreementScreen(RoomScreen[None]):
         judges = rows.same_number(self.fields.rows, agreement) if agreement and self.view.group == "judges" else None
         self.beneath.choose(agreement, judges)
 
-    @on(AgreementComputation.ChartsComputed)
-    def _show_pairs(self, message: AgreementComputation.ChartsComputed) -> None:
-        if message.serial != self.reading.serial:
-            return
-        self.reading.finish()
-        if message.ask == self.beneath.asked:
-            self.beneath.show(message, self.fields.current, self.agreements if self.view.group == "people" else None)
+    def _request_charts(self, ask: ChartRequest) -> None:
+        """Show the pairs and the grid of a request if they are cached. Else compute them."""
+        study = self.study
+        assert study is not None
+        charts = cached_charts(self._overview, ask)
+        if study.protocol.field(ask.field) is None:
+            charts = Charts(ask, [], None, f"{ask.field} follows from other answers; nobody is asked for it.")
+        if charts is not None:
+            self._show_charts(charts)
+        else:
+            self.charts.request(partial(self.computation.compute_charts, study, self.how, ask))
+
+    def _show_charts(self, charts: Charts) -> None:
+        if charts.ask == self.beneath.asked:
+            self.beneath.show(charts, self.fields.current, self.agreements if self.view.group == "people" else None)
             self.update_lines()
 
     def on_resize(self) -> None:
@@ -306,7 +341,12 @@ class AgreementScreen(RoomScreen[None]):
         self.items.show([], "Looking for them ...")
         self.items.write_titles(self._listed_words(ask))
         self.items.focus()
-        self.reading.ask(ask)
+        study = self.study
+        assert study is not None
+        if study.protocol.field(ask.field) is None:
+            self._show_items(DisputedList(ask, [], 0))
+        else:
+            self.lists.request(partial(self.computation.list_items, study, self.how, ask))
         self.update_lines()
 
     def _listed_words(self, ask: ChartRequest) -> str:
@@ -314,19 +354,15 @@ class AgreementScreen(RoomScreen[None]):
         cell = f"  {one_line(ask.cell[0], 30)} × {one_line(ask.cell[1], 30)}" if ask.cell else ""
         return f"Items  {one_line(ask.field, 40)}{raters}{cell}"
 
-    @on(AgreementComputation.Listed)
-    def _show_items(self, message: AgreementComputation.Listed) -> None:
-        if message.serial != self.reading.serial:
+    def _show_items(self, items: DisputedList) -> None:
+        if items.ask != self._listing:
             return
-        self.reading.finish()
-        if message.ask != self._listing:
-            return
-        some = len(message.disputes)
-        derived = self.study is not None and self.study.protocol.field(message.ask.field) is None
+        some = len(items.disputes)
+        derived = self.study is not None and self.study.protocol.field(items.ask.field) is None
         none = "all said the same." if not derived else "it follows from other answers; nobody is asked for it."
-        self.items.show(message.disputes, f"There are none: {none}")
-        more = f"{some:,} of {message.all:,}, those that split most evenly" if some < message.all else f"{some:,}"
-        self.items.write_titles(self._listed_words(message.ask), more)
+        self.items.show(items.disputes, f"There are none: {none}")
+        more = f"{some:,} of {items.all:,}, those that split most evenly" if some < items.all else f"{some:,}"
+        self.items.write_titles(self._listed_words(items.ask), more)
         self.update_lines()
 
     @on(LineList.Highlighted, "#agreement-items")
@@ -337,13 +373,13 @@ class AgreementScreen(RoomScreen[None]):
     @on(LineList.Chosen, "#agreement-items")
     def _find_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
-        if self.items.current is not None and self._listing is not None:
-            self.reading.find(self.items.current, self._listing.field)
+        study, dispute, listing = self.study, self.items.current, self._listing
+        if study is not None and dispute is not None and listing is not None:
+            self.places.start(lambda: evidence_place(self.store, study, dispute, listing.field))
 
-    @on(AgreementComputation.Found)
-    def _open_found(self, message: AgreementComputation.Found) -> None:
+    def _open_place(self, place: tuple[str, int]) -> None:
         if self.is_current:
-            lab_of(self).open_replay(message.run, message.step, back="agreement")
+            lab_of(self).open_replay(*place, back="agreement")
 
     # -- verbs -----------------------------------------------------------------------------------------------
 

@@ -1,30 +1,32 @@
-"""Compute a study's agreement off the UI thread: all numbers, then pairs, grids and items on request."""
+"""Computation of a study's agreement, for a thread: all numbers, then pairs, grids and items on request."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from textual.message import Message
-from textual.widget import Widget
+from textual.worker import get_current_worker
 
 from lab.core.errors import LabError
 from lab.core.study.agreement import Agreement, IntervalTerms
 from lab.core.study.rating_sheet import current_labels
 from lab.core.study.report import Grid
 from lab.core.study.study import Study
+from screens.agreement.rows import raters_of
 
 if TYPE_CHECKING:
     from annotators.agreement.disputes import Dispute
     from annotators.study_data import StudyData
-    from lab.studies.progress.agreement_cache import StudyOverview
+    from lab.studies.progress.agreement_cache import AnswerGrid, StudyOverview
     from store.store import Store
     from store.studies.agreement_labels import FilePosition
 
+MOST_GRIDS = 1_000
+"""Maximum grids computed in advance, because many raters make more pairs than anyone opens."""
 MOST = 2_000
 """Maximum items in a list. Those that split most evenly come first."""
 
@@ -42,214 +44,134 @@ class ChartRequest(NamedTuple):
     cell: tuple[str, str] | None = None
 
 
-class AgreementComputation:
-    """Posts to `owner` the results of the open study. The serial identifies results of a study opened earlier.
+class StudyNumbers(NamedTuple):
+    """All numbers, and the newest rows of the file when they were computed.
 
-    Only one request is computed at a time. Meanwhile only the newest other request waits.
+    `last` marks the cached numbers of the last time, which are being computed again.
     """
 
-    @dataclass
-    class NumbersComputed(Message):
-        """Message: all numbers, and the newest rows of the file when they were computed.
+    agreements: list[Agreement]
+    newest: FilePosition
+    last: bool = False
 
-        `last` marks the cached numbers of the last time, which are being computed again.
-        """
 
-        serial: int
-        agreements: list[Agreement]
-        newest: FilePosition
-        last: bool = False
+class AnswerCounts(NamedTuple):
+    """Number of answers, people and judges. `open` answers are not submitted."""
 
-    @dataclass
-    class CountsRead(Message):
-        """Message: number of answers, people and judges. `open` answers are not submitted."""
+    answers: int
+    people: int
+    judges: int
+    open: int
 
-        serial: int
-        answers: int
-        people: int
-        judges: int
-        open: int
 
-    @dataclass
-    class ChartsComputed(Message):
-        """Message: pairs and grid of a request."""
+class NewerRows(NamedTuple):
+    """Rows newer than the numbers, with the number of new labels of this study (0 if only acts)."""
 
-        serial: int
-        ask: ChartRequest
-        pairs: list[Agreement]
-        grid: Grid | None
-        why: str
+    labels: int
 
-    @dataclass
-    class Listed(Message):
-        """Message: items of a request, out of `all`."""
 
-        serial: int
-        ask: ChartRequest
-        disputes: list[Dispute]
-        all: int
+class Charts(NamedTuple):
+    """Pairs and grid of a request, or the reason why there is no grid."""
 
-    @dataclass
-    class NewRows(Message):
-        """Message: new rows since then, with the number of new labels of this study (0 if only acts)."""
+    ask: ChartRequest
+    pairs: list[Agreement]
+    grid: Grid | None
+    why: str
 
-        serial: int
-        labels: int
 
-    @dataclass
-    class Found(Message):
-        """Message: run and step (from 1) at which an item was judged."""
+class DisputedList(NamedTuple):
+    """Items of a request, out of `all`."""
 
-        run: str
-        step: int
+    ask: ChartRequest
+    disputes: list[Dispute]
+    all: int
 
-    @dataclass
-    class Refused(Message):
-        """Message: something cannot be read or computed."""
 
-        serial: int
-        error: LabError
-        ask: ChartRequest | None = None
+def cached_charts(overview: StudyOverview | None, ask: ChartRequest) -> Charts | None:
+    """Return pairs and grid from the cached overview, or None if they are not in it."""
+    pairs = overview.pairs.get(ask.field) if overview is not None else None
+    if overview is None or pairs is None:
+        return None
+    for grid in overview.grids:
+        if (grid.field, grid.one, grid.other) == (ask.field, ask.one, ask.other):
+            return Charts(ask, pairs, grid.grid, grid.why)
+    return None
 
-    def __init__(self, owner: Widget, store: Store) -> None:
-        self._owner = owner
+
+class AgreementComputation:
+    """Reads the labels of one study at a time, once for all that is computed from them. Use it in threads."""
+
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._busy = False
-        self._waiting: ChartRequest | None = None
         self._cached_study: tuple[FilePosition, StudyData] | None = None
         self._lock = threading.Lock()
-        self._overview: tuple[int, StudyOverview] | None = None
         self._drawing = threading.Lock()
-        self.serial = 0
-        self.study: Study | None = None
-        self.how = IntervalTerms()
-        self.newest: FilePosition | None = None
-        """Newest rows of the file when the numbers shown were computed, or None before."""
 
-    def open(self, study: Study, how: IntervalTerms) -> None:
-        """Compute another study, or the same again."""
-        self.serial += 1
-        self.study, self.how, self.newest = study, how, None
-        self._busy, self._waiting = False, None
-        self._run_in_thread(partial(self._compute_numbers, self.serial, study, how))
+    def compute_numbers(
+        self, study: Study, how: IntervalTerms
+    ) -> Generator[StudyOverview | StudyNumbers | NewerRows | AnswerCounts, None, None]:
+        """Yield the numbers of the last time, if newer rows made them outdated, then those of now.
 
-    def ask(self, ask: ChartRequest) -> None:
-        """Compute pairs and grid, or list items."""
-        if self.study is None:
-            return
-        if self._busy:
-            self._waiting = ask
-        else:
-            self._busy = True
-            self._run_in_thread(partial(self._compute_request, self.serial, self.study, self.how, ask))
-
-    def finish(self) -> None:
-        """Finish a request after its result arrived, and start the one that waits."""
-        self._busy = False
-        wish, self._waiting = self._waiting, None
-        if wish is not None:
-            self.ask(wish)
-
-    def poll(self) -> None:
-        """Poll for rows newer than the numbers."""
-        if self.study is not None and self.newest is not None:
-            self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
-
-    def find(self, dispute: Dispute, field: str) -> None:
-        """Find where an item was judged."""
-        if self.study is not None:
-            self._run_in_thread(partial(self._find_place, self.serial, self.study, dispute, field))
-
-    # -- off the UI thread -----------------------------------------------------------------------------------
-
-    def _run_in_thread(self, work: Callable[[], None]) -> None:
-        self._owner.run_worker(work, thread=True)
-
-    def _post(self, message: Message) -> None:
-        self._owner.post_message(message)
-
-    def _compute_numbers(self, serial: int, study: Study, how: IntervalTerms) -> None:
-        from lab.studies.progress.agreement_cache import last_agreements, last_overview, stored_overview
+        An overview comes before its numbers if it is cached, and else at the end.
+        """
+        from lab.studies.progress.agreement_cache import (
+            cached_overview,
+            last_agreements,
+            last_overview,
+            stored_overview,
+        )
         from lab.studies.progress.study_data import study_agreements
 
-        try:
-            newest = self._store.agreement.position()
-            # The numbers of the last time are shown at once, while the new ones are computed.
-            before = last_agreements(self._store, study, how)
-            if before is not None and not self._store.agreement.same_since(study, before[1]):
-                self._set_overview(serial, last_overview(self._store, study, how, before[1]))
-                self._post(self.NumbersComputed(serial, *before, last=True))
-                self._post(self.NewRows(serial, self._store.labels.count_newer(study, before[1].label[0])))
-            agreements = study_agreements(self._store, study, how, lambda: self._study_data(serial, study, how))
-            overview = stored_overview(self._store, study, how)
-            self._set_overview(serial, overview)
-        except LabError as error:
-            self._post(self.Refused(serial, error))
+        newest = self._store.agreement.position()
+        before = last_agreements(self._store, study, how)
+        if before is None or not self._store.agreement.same_since(study, before[1]):
+            if before is not None:
+                overview = last_overview(self._store, study, how, before[1])
+                if overview is not None:
+                    yield overview
+                yield StudyNumbers(*before, last=True)
+                yield NewerRows(self._store.labels.count_newer(study, before[1].label[0]))
+            yield _counts(self._study_data(study, how))
+        agreements = study_agreements(self._store, study, how, partial(self._study_data, study, how))
+        overview = stored_overview(self._store, study, how)
+        if overview is not None:
+            yield overview
+        yield StudyNumbers(agreements, newest)
+        if overview is not None:
             return
-        self._post(self.NumbersComputed(serial, agreements, newest))
-        if overview is None:
-            self._compute_overview(serial, study, how, agreements)
-
-    def _compute_overview(self, serial: int, study: Study, how: IntervalTerms, agreements: Sequence[Agreement]) -> None:
-        """Compute pairs and grids of all requests for the cache. A person's request may go between any two of them."""
-        from lab.studies.progress.agreement_cache import cached_overview
-        from screens.agreement.charts import build_overview
-
+        # Pairs and grids of all requests, for the cache. A person's request may go between any two of them.
+        worker = get_current_worker()
         try:
-            study_data = self._study_data(serial, study, how)
-            compute_overview = partial(
-                build_overview, study_data, agreements, self._drawing, lambda: serial == self.serial
-            )
-            self._set_overview(serial, cached_overview(self._store, study, how, compute_overview))
-        # The overview is only a cache. A request computes what is missing.
+            study_data = self._study_data(study, how)
+            yield _counts(study_data)
+            compute = partial(build_overview, study_data, agreements, self._drawing, lambda: not worker.is_cancelled)
+            yield cached_overview(self._store, study, how, compute)
         except (LabError, CancelledError):
-            return
+            return  # A request computes what is missing.
 
-    def _set_overview(self, serial: int, beside: StudyOverview | None) -> None:
-        """Set the cached overview for drawing pairs and grids without reading answers, or None if there is none."""
-        if serial != self.serial:
-            return
-        self._overview = None if beside is None else (serial, beside)
-        if beside is not None:
-            self._post(self.CountsRead(serial, beside.answers, beside.people, beside.judges, beside.open))
+    def compute_charts(self, study: Study, how: IntervalTerms, ask: ChartRequest) -> Charts:
+        """Compute pairs and grid of a request."""
+        study_data = self._study_data(study, how)
+        # The overview is computed with this lock for one piece at a time, so a request waits for one piece at most.
+        with self._drawing:
+            grid = confusion_of(study_data, ask.field, ask.one, ask.other)
+            return Charts(ask, pairs_of(study_data, ask.field), grid.grid, grid.why)
 
-    def _compute_request(self, serial: int, study: Study, how: IntervalTerms, ask: ChartRequest) -> None:
-        if study.protocol.field(ask.field) is None:
-            why = f"{ask.field} follows from other answers; nobody is asked for it."
-            self._post(
-                self.Listed(serial, ask, [], 0) if ask.listed else self.ChartsComputed(serial, ask, [], None, why)
-            )
-            return
-        try:
-            message = None if ask.listed else self._cached_drawing(serial, ask)
-            if message is None:
-                study_data = self._study_data(serial, study, how)
-                message = (
-                    self._compute_list(serial, study_data, ask)
-                    if ask.listed
-                    else self._compute_drawing(serial, study_data, ask)
-                )
-            self._post(message)
-        except LabError as error:
-            self._post(self.Refused(serial, error, ask))
+    def list_items(self, study: Study, how: IntervalTerms, ask: ChartRequest) -> DisputedList:
+        """List the items of a request."""
+        from annotators.agreement.agreements import disputed_places
+        from annotators.agreement.disputes import disputes, disputes_between
+        from annotators.agreement.pairs import CATEGORICAL
 
-    def _cached_drawing(self, serial: int, ask: ChartRequest) -> Message | None:
-        """Return pairs and grid from the cache, or None if they are not cached."""
-        last = self._overview
-        if last is None or last[0] != serial:
-            return None
-        grids = (
-            overview_grid
-            for overview_grid in last[1].grids
-            if (overview_grid.field, overview_grid.one, overview_grid.other) == (ask.field, ask.one, ask.other)
-        )
-        grid = next(grids, None)
-        pairs = last[1].pairs.get(ask.field)
-        if grid is None or pairs is None:
-            return None
-        return self.ChartsComputed(serial, ask, pairs, grid.grid, grid.why)
+        study_data = self._study_data(study, how)
+        places: Sequence[tuple[str, str]] = disputed_places(study_data, ask.field, ask.cell, ask.one, ask.other)
+        field = study_data.study.protocol.field(ask.field)
+        if ask.one and ask.one != "truth" and field is not None and field.kind not in CATEGORICAL:
+            places_between = disputes_between(disputes(study_data, ask.field, places), ask.one, ask.other)
+            return DisputedList(ask, places_between[:MOST], len(places_between))
+        return DisputedList(ask, list(disputes(study_data, ask.field, places[:MOST])), len(places))
 
-    def _study_data(self, serial: int, study: Study, how: IntervalTerms) -> StudyData:
+    def _study_data(self, study: Study, how: IntervalTerms) -> StudyData:
         """Return the study with its labels. They are read once, and again after new rows."""
         from lab.studies.progress.study_data import load_study_data
 
@@ -259,45 +181,83 @@ class AgreementComputation:
             if last is None or last[1].study.sha != study.sha or not self._store.agreement.same_since(study, last[0]):
                 newest = self._store.agreement.position()
                 last = self._cached_study = (newest, load_study_data(self._store, study, how))
-            study_data = last[1].with_interval_method(how)
-        answers, people, judges = study_data.columns.size, len(study_data.people), len(study_data.judges)
-        self._post(self.CountsRead(serial, answers, people, judges, study_data.columns.open))
-        return study_data
+            return last[1].with_interval_method(how)
 
-    def _compute_drawing(self, serial: int, study_data: StudyData, ask: ChartRequest) -> ChartsComputed:
-        from screens.agreement.charts import confusion_of, pairs_of
 
-        # `_compute_overview` holds this lock for one piece at a time, so a request waits for one piece at most.
-        with self._drawing:
-            grid = confusion_of(study_data, ask.field, ask.one, ask.other)
-            return self.ChartsComputed(serial, ask, pairs_of(study_data, ask.field), grid.grid, grid.why)
+def _counts(study_data: StudyData) -> AnswerCounts:
+    columns = study_data.columns
+    return AnswerCounts(columns.size, len(study_data.people), len(study_data.judges), columns.open)
 
-    def _compute_list(self, serial: int, study_data: StudyData, ask: ChartRequest) -> Listed:
-        from annotators.agreement.agreements import disputed_places
-        from annotators.agreement.disputes import disputes, disputes_between
-        from annotators.agreement.pairs import CATEGORICAL
 
-        places: Sequence[tuple[str, str]] = disputed_places(study_data, ask.field, ask.cell, ask.one, ask.other)
-        field = study_data.study.protocol.field(ask.field)
-        if ask.one and ask.one != "truth" and field is not None and field.kind not in CATEGORICAL:
-            places_between = disputes_between(disputes(study_data, ask.field, places), ask.one, ask.other)
-            return self.Listed(serial, ask, places_between[:MOST], len(places_between))
-        return self.Listed(serial, ask, list(disputes(study_data, ask.field, places[:MOST])), len(places))
+def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
+    """Return the coefficients of each rater pair in a field, empty if it has none."""
+    from annotators.agreement.agreements import agreements_by_pair
 
-    def _check_newer(self, serial: int, study: Study, before: FilePosition) -> None:
+    def made() -> list[Agreement]:
         try:
-            if not self._store.agreement.same_since(study, before):
-                self._post(self.NewRows(serial, self._store.labels.count_newer(study, before.label[0])))
-        except LabError as error:
-            self._post(self.Refused(serial, error))
+            return agreements_by_pair(study_data, field)
+        except LabError:
+            return []
 
-    def _find_place(self, serial: int, study: Study, dispute: Dispute, field: str) -> None:
-        try:
-            run, step = evidence_place(self._store, study, dispute, field)
-        except LabError as error:
-            self._post(self.Refused(serial, error, ChartRequest(field, listed=True)))
-        else:
-            self._post(self.Found(run, step))
+    pairs: list[Agreement] = study_data.cached(("pairs", field, study_data.how), made)
+    return pairs
+
+
+def confusion_of(study_data: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
+    """Return a confusion matrix, or the reason why there is none."""
+    from annotators.agreement.agreements import confusion
+    from lab.studies.progress.agreement_cache import AnswerGrid
+
+    try:
+        grid = confusion(study_data, field, one, other)
+    except LabError as error:
+        return AnswerGrid(field, one, other, None, error.body)
+    if not any(map(any, grid.counts)):
+        return AnswerGrid(field, one, other, None, "No two answers came together at an item.")
+    return AnswerGrid(field, one, other, grid)
+
+
+def build_overview(
+    study_data: StudyData,
+    agreements: Sequence[Agreement],
+    turn: AbstractContextManager[object],
+    is_wanted: Callable[[], bool],
+) -> StudyOverview:
+    """Compute all pairs and grids beside these numbers, each piece in a `turn` of its own.
+
+    Raise `CancelledError` once `is_wanted` returns False.
+    """
+    from lab.studies.progress.agreement_cache import StudyOverview
+
+    fields = [field.id for field in study_data.study.protocol.fields]
+    pairs: dict[str, list[Agreement]] = {}
+    grids: list[AnswerGrid] = []
+    asks = dict.fromkeys(
+        (agreement.field, *raters_of(agreement)) for agreement in agreements if agreement.field in fields
+    )
+    for field in fields:
+        _check_wanted(is_wanted)
+        with turn:
+            pairs[field] = pairs_of(study_data, field)
+        asks |= dict.fromkeys((field, *raters_of(agreement)) for agreement in pairs[field])
+    for ask in list(asks)[:MOST_GRIDS]:
+        _check_wanted(is_wanted)
+        with turn:
+            grids.append(confusion_of(study_data, *ask))
+    columns = study_data.columns
+    return StudyOverview(columns.size, len(study_data.people), len(study_data.judges), columns.open, pairs, grids)
+
+
+def _check_wanted(is_wanted: Callable[[], bool]) -> None:
+    if not is_wanted():
+        raise CancelledError
+
+
+def count_newer_rows(store: Store, study: Study, before: FilePosition) -> NewerRows | None:
+    """Count the rows newer than a position of the file. Return None if nothing changed."""
+    if store.agreement.same_since(study, before):
+        return None
+    return NewerRows(store.labels.count_newer(study, before.label[0]))
 
 
 def evidence_place(store: Store, study: Study, dispute: Dispute, field: str) -> tuple[str, int]:

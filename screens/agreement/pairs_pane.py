@@ -12,7 +12,7 @@ from lab.core.study.agreement import Agreement, is_share
 from lab.core.study.report import Grid
 from lab.runs.descriptions import one_line
 from screens.agreement import rows, words
-from screens.agreement.computation import AgreementComputation, ChartRequest
+from screens.agreement.computation import ChartRequest, Charts
 from screens.agreement.grid import ConfusionGrid
 from screens.agreement.table import RaterPairs
 from screens.widgets.border_words import write_subtitle, write_title
@@ -56,7 +56,7 @@ class PairsPane(Horizontal):
 
     def show(
         self,
-        drawing: AgreementComputation.ChartsComputed,
+        drawing: Charts,
         agreement: Agreement | None,
         beside: Sequence[Agreement] | None,
     ) -> None:

@@ -304,8 +304,8 @@ class AnnotateScreen(RoomScreen[None]):
         self.shelf.read(last_study.name if last_study is not None else "")
         self.refresh_lines()
 
-    @on(DealtStudies.Read)
-    def _renew_shelf(self, message: DealtStudies.Read) -> None:
+    @on(DealtStudies.Listed)
+    def _renew_shelf(self, message: DealtStudies.Listed) -> None:
         message.stop()
         self.refresh_lines()
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
@@ -33,6 +32,7 @@ from screens.answer.keys import KEYS
 from screens.answer.room_lines import RoomLines
 from screens.answer.tool_form import ToolForm
 from screens.answer.words import translated
+from screens.background import Background
 from screens.dialogs import AskScreen
 from screens.key_names import focus_now, with_keys
 from screens.lab import lab_of
@@ -59,22 +59,15 @@ _PATIENCE = 2.0
 """Maximum seconds to wait for the last writes on leaving."""
 
 
-@dataclass
-class EndpointState(Message):
-    """Message: the file's present state, with the person's conversations and the open one."""
+class EndpointState(NamedTuple):
+    """The file's present state, with the person's conversations and the open one."""
 
+    stamp: tuple[object, ...]
     lines: list[ConversationLine]
     trace: Trace | None
     picture: bytes | None
     draft: str
     begun: tuple[str, str] | None
-
-
-@dataclass
-class EndpointStarted(Message):
-    """Message: this app started an endpoint."""
-
-    place: EndpointPlace
 
 
 @dataclass
@@ -130,6 +123,9 @@ class AnswerScreen(RoomScreen[None]):
         self._tools, self._judge = ToolForm(self._locale), JudgeForm(self._locale)
         self._lines = RoomLines(settings.person, self._locale, self._clock, self._inbox, self._tools)
         self._errands: BackgroundWrites | None = None
+        # The file is busy after an error: the next poll reads it.
+        self._polls = Background(self, self._show, lambda _: None)
+        self._serving = Background(self, self._record_endpoint)
 
     @property
     def person(self) -> Actor:
@@ -177,29 +173,25 @@ class AnswerScreen(RoomScreen[None]):
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    @work(thread=True, exclusive=True, group="look")
     def _poll(self) -> None:
-        """Read what changed and post it as `EndpointState`, off the UI thread."""
-        try:
-            stamp = (*self.store.conversations.stamp(), *notes_stamp(self.store.path), self.run)
-            # Most polls find nothing new: only the waits grow.
-            if stamp == self._stamp:
-                self.app.call_from_thread(self._update_waits)
-                return
-            trace = self._trace_now(self.run) if self.run and self.store.runs.has_run(self.run) else None
-            # Read the list after the trace: a question that the trace shows as answered must not be listed as waiting.
-            lines = conversations(self.store, self.settings.person)
-            picture, draft, draft_times = None, "", None
-            if trace is not None and (turn := waiting_turn(trace)) is not None:
-                image = turn.asked.before.image
-                blob = self.store.runs.blob(image) if image else None
-                picture = blob.data if blob is not None else None
-                draft = self.store.runs.draft(trace.id, turn.question.id)
-                draft_times = self.store.runs.draft_times(trace.id, turn.question.id)
-            self._stamp = stamp
-            self.post_message(EndpointState(lines, trace, picture, draft, draft_times))
-        except LabError:
-            return  # the file is busy: the next poll reads it
+        self._polls.request(partial(self._read_state, self.run))
+
+    def _read_state(self, run: str) -> EndpointState | None:
+        """Read what changed. Return None if nothing did."""
+        stamp = (*self.store.conversations.stamp(), *notes_stamp(self.store.path), run)
+        if stamp == self._stamp:
+            return None
+        trace = self._trace_now(run) if run and self.store.runs.has_run(run) else None
+        # Read the list after the trace: a question that the trace shows as answered must not be listed as waiting.
+        lines = conversations(self.store, self.settings.person)
+        picture, draft, draft_times = None, "", None
+        if trace is not None and (turn := waiting_turn(trace)) is not None:
+            image = turn.asked.before.image
+            blob = self.store.runs.blob(image) if image else None
+            picture = blob.data if blob is not None else None
+            draft = self.store.runs.draft(trace.id, turn.question.id)
+            draft_times = self.store.runs.draft_times(trace.id, turn.question.id)
+        return EndpointState(stamp, lines, trace, picture, draft, draft_times)
 
     def _trace_now(self, run: str) -> Trace:
         """Return the open conversation. Read it again only if its own run has new events."""
@@ -213,8 +205,12 @@ class AnswerScreen(RoomScreen[None]):
         self._lines.paint_above(self.run, self._trace)
         self._lines.paint_below(self.turn)
 
-    @on(EndpointState)
-    def _show(self, message: EndpointState) -> None:
+    def _show(self, message: EndpointState | None) -> None:
+        # Most polls find nothing new: only the waits grow.
+        if message is None:
+            self._update_waits()
+            return
+        self._stamp = message.stamp
         self._inbox.open_run = self.run
         self._inbox.set_lines(message.lines)
         self.set_class(not (self.run or message.lines), "-nothing")
@@ -348,20 +344,10 @@ class AnswerScreen(RoomScreen[None]):
         """Start an endpoint off the UI thread. Report the error if that fails."""
         start = lab_of(self).serve_endpoint
         if start is not None and lab_of(self).endpoint is None:
-            self._serve(start)
+            self._serving.start(partial(start, self.settings.person))
 
-    @work(thread=True, exclusive=True, group="serve")
-    def _serve(self, start: Callable[[str], EndpointPlace]) -> None:
-        try:
-            place = start(self.settings.person)
-        except LabError as error:
-            self._post_refusal(error, None)
-        else:
-            self.post_message(EndpointStarted(place))
-
-    @on(EndpointStarted)
-    def _record_endpoint(self, message: EndpointStarted) -> None:
-        lab_of(self).endpoint = message.place
+    def _record_endpoint(self, place: EndpointPlace) -> None:
+        lab_of(self).endpoint = place
         self._show_endpoint()
         self._update_status()
 

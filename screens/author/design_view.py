@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -13,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -36,6 +33,7 @@ from screens.author.form import ItemForm
 from screens.author.keys import KEYS
 from screens.author.outline import TITLES, Outline
 from screens.author.words import FORM_WORDS, TEXTS_WORDS, item_words, state_words
+from screens.background import Background
 from screens.key_names import keys_of, with_keys
 from screens.lab import try_report
 from screens.replay.phone_pane import StillPhone
@@ -66,38 +64,25 @@ class Steps(Timeline):
 
 
 class StepApps:
-    """Knows the app of each step of the run. `owner` provides the workers and receives `AppsRead`."""
+    """Knows the app of each step of the run, read off the UI thread. `on_read` is called once they are read."""
 
-    @dataclass
-    class AppsRead(Message):
-        """Message: the app of each step was read."""
-
-        reel: RecordedRun
-        apps: list[str]
-
-    def __init__(self, owner: Widget, footage: RunPlayer) -> None:
-        self._owner = owner
+    def __init__(self, owner: Widget, footage: RunPlayer, on_read: Callable[[], None]) -> None:
         self._footage = footage
-        self._reel: RecordedRun | None = None
+        self._on_read = on_read
+        # The player, which reads the same run, says what is wrong with it.
+        self._reading = Background(owner, self._take_apps, lambda _: None)
         self._apps: list[str] = []
 
     def read(self, reel: RecordedRun | None) -> None:
-        """Read the apps of another run off the UI thread."""
-        self._reel, self._apps = reel, []
+        """Read the apps of another run, or of none."""
+        self._reading.cancel()
+        self._apps = []
         if reel is not None:
-            self._owner.run_worker(partial(self._read_apps, reel), thread=True)
+            self._reading.start(lambda: apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step)))
 
-    def _read_apps(self, reel: RecordedRun) -> None:
-        try:
-            app_names = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
-        except LabError:
-            return  # the player, which reads the same run, says what is wrong with it
-        self._owner.post_message(self.AppsRead(reel, app_names))
-
-    def accept(self, message: AppsRead) -> None:
-        """Accept the apps unless they belong to an earlier run."""
-        if message.reel is self._reel:
-            self._apps = message.apps
+    def _take_apps(self, app_names: list[str]) -> None:
+        self._apps = app_names
+        self._on_read()
 
     @property
     def all_apps(self) -> list[str]:
@@ -147,7 +132,7 @@ class DesignView(RoomScreen[None]):
         phone = StillPhone("phone", overlay=settings.overlay, interactive=True, beside=_BESIDE)
         no_run = Static(NO_RUN, id="no-run", markup=False)
         self.footage = RunPlayer(Steps(id="steps"), phone, no_run, steps_page=StepPage())
-        self.apps = StepApps(self, self.footage)
+        self.apps = StepApps(self, self.footage, self._update_step)
         self.outline = Outline(id="outline")
         self.form = ItemForm(id="form")
         self.texts = StepTexts(id="texts")
@@ -370,11 +355,6 @@ class DesignView(RoomScreen[None]):
         footage = self.footage
         if footage.view is not None:
             footage.timeline.write_titles(f"Steps  {min(footage.view.number + 1, footage.steps)}/{footage.steps}")
-        self._update_step()
-
-    @on(StepApps.AppsRead)
-    def _take_apps(self, message: StepApps.AppsRead) -> None:
-        self.apps.accept(message)
         self._update_step()
 
     def _update_step(self) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 
 from lab.core.errors import LabError
 from lab.core.run.trace import Ended
@@ -20,13 +19,14 @@ from lab.core.text.plain_text import plain
 from lab.runs.comparison import RunComparison, Side, compare, sign_of
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import PlaceView
+from screens.background import Background
 from screens.compare.keys import KEYS
 from screens.key_names import with_keys
-from screens.lab import lab_of, post_if_newest
+from screens.lab import lab_of
 from screens.mirror.fit import phone_room
 from screens.replay import step_pane
 from screens.replay.phone_pane import PHONE, StillPhone
-from screens.replay.run_reader import RunReader
+from screens.replay.run_player import read_place
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import HEADING, MUTED
 from screens.widgets.border_words import write_subtitle, write_title
@@ -53,20 +53,6 @@ class CompareScreen(RoomScreen[None]):
     BINDING_GROUP_TITLE = "Compare"
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
-    @dataclass
-    class Compared(Message):
-        """Message: both runs were read and aligned."""
-
-        wanted: tuple[str, str]
-        compared: RunComparison
-
-    @dataclass
-    class Refused(Message):
-        """Message: one of the runs cannot be read."""
-
-        wanted: tuple[str, str]
-        error: LabError
-
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
@@ -76,7 +62,8 @@ class CompareScreen(RoomScreen[None]):
         self.pages = [TextPage(id=f"{name}-words", classes="pane") for name in NAMES]
         self._requested: tuple[str, str] | None = None
         self._shows_after = False
-        self._readers = [RunReader(self), RunReader(self)]
+        self._comparison = Background(self, self._show_compared, self._show_error)
+        self._places = [Background(self, partial(self._draw_side, which)) for which in range(len(NAMES))]
 
     def compose(self) -> ComposeResult:
         yield StatusLine("compare-title")
@@ -128,9 +115,10 @@ class CompareScreen(RoomScreen[None]):
 
     def _begin(self, runs: tuple[str, str]) -> None:
         self._show_empty("Reading the two runs ...")
-        self._read_runs(runs)
+        self._comparison.start(lambda: compare(self.store, *runs))
 
     def _show_empty(self, words: str) -> None:
+        self._cancel_places()
         self.compared = self.pairs.compared = None
         self.pairs.empty = words
         self.pairs.changed()
@@ -141,33 +129,27 @@ class CompareScreen(RoomScreen[None]):
         self._say("compare-state", "")
         self._clear_phones()
 
+    def _cancel_places(self) -> None:
+        for places in self._places:
+            places.cancel()
+
     def _clear_phones(self) -> None:
         """Clear the pictures, because the runs shown before may have been erased."""
         for phone in () if self.has_class("-phoneless") else self.phones:
             phone.mirror.mark([])
             phone.mirror.show_still(None, None, None)
 
-    @work(thread=True, exclusive=True, group="compare")
-    def _read_runs(self, runs: tuple[str, str]) -> None:
-        try:
-            post_if_newest(self, self.Compared(runs, compare(self.store, *runs)))
-        except LabError as error:
-            post_if_newest(self, self.Refused(runs, error))
+    def _show_compared(self, compared: RunComparison) -> None:
+        self._show(compared, compared.first or 0)
 
-    @on(Compared)
-    def _show_compared(self, message: Compared) -> None:
-        if message.wanted == self._requested:
-            self._show(message.compared, message.compared.first or 0)
-
-    @on(Refused)
-    def _show_error(self, message: Refused) -> None:
-        if message.wanted == self._requested:
-            self._show_empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
+    def _show_error(self, error: LabError) -> None:
+        self._show_empty(plain(error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
 
     def on_screen_resume(self) -> None:
         """Close runs that were redacted or withdrawn meanwhile."""
         if self.compared is not None and not all(self.store.runs.has_run(side.recording.id) for side in self._sides):
             self._requested = None
+            self._comparison.cancel()
             notice = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
             self._show_empty(with_keys(self, notice))
 
@@ -178,14 +160,14 @@ class CompareScreen(RoomScreen[None]):
         return () if self.compared is None else (self.compared.left, self.compared.right)
 
     def _show(self, compared: RunComparison, place: int) -> None:
+        self._cancel_places()  # a place of the other side, if these two were swapped
         self.compared = self.pairs.compared = compared
         tasks = compared.left.task
         if not compared.same_task:
             tasks = f"two tasks: {tasks} │ {compared.right.task}"
         self._say("compare-title", f"Compare   {tasks}")
-        for name, side, eye, phone in zip(NAMES, self._sides, self._readers, self.phones, strict=True):
+        for name, side, phone in zip(NAMES, self._sides, self.phones, strict=True):
             self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.recording.id}")
-            eye.run_file = side.recording
             phone.phone = side.started.device.size or PHONE
         for name, side, page in zip(NAMES, self._sides, self.pages, strict=True):
             if not side.places:
@@ -204,9 +186,11 @@ class CompareScreen(RoomScreen[None]):
         """Request the screens and words of the pair under the cursor, and describe its difference."""
         if self.compared is None or not self.compared.pairs:
             return
-        for which, eye in enumerate(self._readers):
-            number, alone = self._step_at(which)
-            eye.request(number, after=self._shows_after and not alone)
+        for which, side in enumerate(self._sides):
+            if side.recording.lines:
+                number, alone = self._step_at(which)
+                after = self._shows_after and not alone
+                self._places[which].request(partial(read_place, side.recording, number, after=after))
         self._update_state()
 
     def _step_at(self, which: int) -> tuple[int, bool]:
@@ -217,21 +201,8 @@ class CompareScreen(RoomScreen[None]):
         last = max(0, len(self._sides[which].places) - 1)
         return last if number is None else number, places[0] is None
 
-    @on(RunReader.PlaceRead)
-    def _take_view(self, message: RunReader.PlaceRead) -> None:
-        for which, eye in enumerate(self._readers):
-            if message.reel is eye.run_file:
-                eye.finish(message)
-                self._draw_side(which, message.view, after=message.after)
-
-    @on(RunReader.Refused)
-    def _report_unread(self, message: RunReader.Refused) -> None:
-        for eye in self._readers:
-            if message.reel is eye.run_file:
-                eye.finish(message)
-        lab_of(self).report(message.error)
-
-    def _draw_side(self, which: int, view: PlaceView, *, after: bool) -> None:
+    def _draw_side(self, which: int, read: tuple[PlaceView, bool]) -> None:
+        view, after = read
         number, alone = self._step_at(which)
         if number != view.number:
             return  # the cursor went on while this was read

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
@@ -25,13 +24,14 @@ from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs
 from lab.studies.planning.study_archive import archive_study
 from lab.studies.seats import may_author, may_debug, may_run, sees_outcomes
+from screens.background import Background
 from screens.choice_memory import hash_of, recall, remember
 from screens.home.devices import DeviceList
 from screens.home.keys import KEYS
 from screens.home.lists import BlindRunList, RunList, TaskRow, Tasks
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
 from screens.key_names import with_keys
-from screens.lab import ScreenName, lab_of, post_if_newest
+from screens.lab import lab_of
 from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -58,47 +58,29 @@ _FRAME = 3
 """Rows of the title, the line about Enter, and the footer."""
 
 
+class RunPage(NamedTuple):
+    """Runs that were read. `more` is True if the file holds others after them."""
+
+    runs: list[Summary]
+    first: bool
+    more: bool
+    intents: dict[str, str]
+    """Intents of the demonstrations among them, by task id."""
+
+
+class Phones(NamedTuple):
+    """adb's phones (serial, state and model of each), and the state of each one's screen by serial."""
+
+    phones: list[tuple[str, str, str]]
+    screens: dict[str, str]
+
+
 class HomeScreen(RoomScreen[None]):
     """Runs, tasks and phones. Everything is read after the first paint, off the UI thread."""
 
     BINDING_GROUP_TITLE = "Home"
 
     BINDINGS: ClassVar[list[BindingType]] = KEYS
-
-    @dataclass
-    class RunsRead(Message):
-        """Message: a page of runs was read. `more` is True if the file holds others after them."""
-
-        runs: list[Summary]
-        first: bool
-        more: bool
-        intents: dict[str, str]
-        """Intents of the demonstrations among them, by task id."""
-
-    @dataclass
-    class RunRead(Message):
-        """Message: the live run, or the one that just ended, as stored now, or None if it is not in the file yet."""
-
-        run: Summary | None
-
-    @dataclass
-    class TasksRead(Message):
-        """Message: the built-in tasks were read."""
-
-        tasks: list[TaskRow]
-
-    @dataclass
-    class PhonesRead(Message):
-        """Message: adb's phones (serial, state and model of each), and the state of each one's screen by serial."""
-
-        phones: list[tuple[str, str, str]]
-        screens: dict[str, str]
-
-    @dataclass
-    class StudiesRead(Message):
-        """Message: the studies, with their progress."""
-
-        rows: list[StudyRow]
 
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
@@ -112,9 +94,11 @@ class HomeScreen(RoomScreen[None]):
         self._listed_state = ("", False)
         """Filter of the listed runs, and True if those are the archived ones."""
         self._more = False
-        self._reading = False
-        self._following = self._run_changed = False
-        """True while the live run's row is being read, or True if the run changed since that began."""
+        self._runs = Background(self, self._show_runs)
+        self._live_run = Background(self, self._show_run)
+        self._studies = Background(self, self._show_studies)
+        self._library = Background(self, self._take_tasks)
+        self._phones = Background(self, self._show_phones)
         self._runs_were_read = False
         """True once the runs were read."""
         self._tasks: list[TaskRow] = []
@@ -178,10 +162,7 @@ class HomeScreen(RoomScreen[None]):
         self._mark_live()
         self.query_one(RunList).refresh()
         self._say_next()
-        self._run_changed = self._following
-        if not self._following:
-            self._following = True
-            self._read_run(session.trace_id)
+        self._live_run.request(partial(self._read_run, session.trace_id))
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -189,18 +170,19 @@ class HomeScreen(RoomScreen[None]):
         if self.query(DeviceList):
             self._look_for_phones()
         if not self._tasks and self.query(Tasks):
-            self._read_tasks()
+            self._library.start(_read_library)
         self._read_studies()
-        self._reading = True
         # As many as were listed, so that the cursor finds its run again.
         limit = max(PAGE, self.query_one(RunList).count) if not self._needle else PAGE
-        self._read_runs(self._needle, None, limit)
+        self._read_runs(None, limit)
 
-    @work(thread=True, exclusive=True, group="runs")
-    def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
+    def _read_runs(self, before: str | None, limit: int) -> None:
+        self._runs.start(partial(self._read_page, self._needle, before, limit, archived=self.archived))
+
+    def _read_page(self, needle: str, before: str | None, limit: int, *, archived: bool) -> RunPage:
         """Read pages until `limit` runs match the filter or no more are left."""
-        first, summaries, more, archived = before is None, list[Summary](), True, self.archived
-        # A changed filter ends the reading early: its own worker has begun.
+        first, summaries, more = before is None, list[Summary](), True
+        # A changed filter ends the reading early: its own has begun.
         while more and len(summaries) < limit and needle == self._needle:
             # A filter drops most rows, so read larger pages then.
             page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before, archived=archived)
@@ -209,43 +191,27 @@ class HomeScreen(RoomScreen[None]):
             summaries += [run for run in page if not needle or self._matches(run, needle)]
         tasks = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
         intents = {task.id: task.title or task.instruction for task in tasks}
-        post_if_newest(self, self.RunsRead(summaries, first, more, intents))
+        return RunPage(summaries, first, more, intents)
 
     def _matches(self, run: Summary, needle: str) -> bool:
         return _row_matches(run, needle, outcomes=sees_outcomes(self.settings.seat))
 
-    @work(thread=True, group="run")
-    def _read_run(self, run: str) -> None:
-        self.post_message(self.RunRead(self.store.runs.summary(run) if self.store.runs.has_run(run) else None))
+    def _read_run(self, run: str) -> Summary | None:
+        """Read the live run, or the one that just ended. Return None if it is not in the file yet."""
+        return self.store.runs.summary(run) if self.store.runs.has_run(run) else None
 
-    @work(thread=True, exclusive=True, group="studies")
     def _read_studies(self) -> None:
         others, archived = may_run(self.settings.seat), self.archived
-        rows = study_rows(self.store, self.settings.person, others=others, archived=archived)
-        post_if_newest(self, self.StudiesRead(rows))
+        person = self.settings.person
+        self._studies.start(lambda: study_rows(self.store, person, others=others, archived=archived))
 
-    @work(thread=True, exclusive=True, group="tasks")
-    def _read_tasks(self) -> None:
-        from simulators import library
-
-        rows = []
-        for name in library.tasks():
-            try:
-                task = library.task(name)
-            except LabError as error:
-                rows.append(TaskRow(name, "", "", one_line(error.sentence)))
-            else:
-                rows.append(TaskRow(name, task.kind, task.shown))
-        self.post_message(self.TasksRead(rows))
-
-    def on_home_screen_runs_read(self, message: RunsRead) -> None:
-        self._reading = False
+    def _show_runs(self, page: RunPage) -> None:
         runs = self.query_one(RunList)
-        current_id, listed = runs.current.id if runs.current and message.first else None, (self._needle, self.archived)
-        runs.rows = message.runs if message.first else runs.rows + message.runs
+        current_id, listed = runs.current.id if runs.current and page.first else None, (self._needle, self.archived)
+        runs.rows = page.runs if page.first else runs.rows + page.runs
         runs.agents = shortest_names(run.actor for run in runs.rows if run.actor is not None)
-        runs.titles |= {task: intent for task, intent in message.intents.items() if intent}
-        self._more = message.more
+        runs.titles |= {task: intent for task, intent in page.intents.items() if intent}
+        self._more = page.more
         none_yet = NOTHING_ARCHIVED if self.archived else NONE_YET if may_run(self.settings.seat) else NONE_TO_READ
         runs.empty = f"Nothing fits {self._needle!r}. {{home.back}} shows all runs." if self._needle else none_yet
         write_title(runs, f"{'Archived runs' if self.archived else 'Runs'}  {runs.count}{'+' if self._more else ''}")
@@ -268,28 +234,25 @@ class HomeScreen(RoomScreen[None]):
                 self.set_focus(tasks)
         self._say_next()
 
-    def on_home_screen_run_read(self, message: RunRead) -> None:
-        """Replace the run's row. Read it again if the run changed meanwhile."""
-        self._following = False
-        runs, run = self.query_one(RunList), message.run
+    def _show_run(self, run: Summary | None) -> None:
+        """Replace the run's row."""
+        runs = self.query_one(RunList)
         index = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
         if run is not None and index is not None:
             runs.rows[index] = run
             runs.repaint_lines(index)
             self._say_next()
-        elif run is not None and not self._reading and (not self._needle or self._matches(run, self._needle)):
+        elif run is not None and not self._runs.busy and (not self._needle or self._matches(run, self._needle)):
             self._read_first()
-        if self._run_changed:
-            self.follow_run()
 
-    def on_home_screen_studies_read(self, message: StudiesRead) -> None:
+    def _show_studies(self, rows: list[StudyRow]) -> None:
         studies = self.query_one(StudyTable)
         may = may_run(self.settings.seat)
-        first = not studies.rows and bool(message.rows) and not may
-        studies.set_studies(message.rows)
-        studies.can_focus = bool(message.rows)
+        first = not studies.rows and bool(rows) and not may
+        studies.set_studies(rows)
+        studies.can_focus = bool(rows)
         studies.empty = NO_ARCHIVED_STUDY if self.archived else NO_STUDIES
-        studies.set_class(may or bool(message.rows), "-any")
+        studies.set_class(may or bool(rows), "-any")
         write_title(studies, f"{'Archived studies' if self.archived else 'Studies'}  {studies.count}")
         self._fit_panes()
         self._to_last_study(studies)
@@ -367,9 +330,9 @@ class HomeScreen(RoomScreen[None]):
             pane.heading_rows = 0 if folded else type(pane).heading_rows
             pane.changed()
 
-    def on_home_screen_tasks_read(self, message: TasksRead) -> None:
-        self._tasks = message.tasks
-        self.query_one(RunList).titles |= {task.name: task.title for task in message.tasks if task.title}
+    def _take_tasks(self, tasks: list[TaskRow]) -> None:
+        self._tasks = tasks
+        self.query_one(RunList).titles |= {task.name: task.title for task in tasks if task.title}
         self._show_tasks()
         self.query_one(RunList).refresh()
         self._say_next()
@@ -391,27 +354,12 @@ class HomeScreen(RoomScreen[None]):
 
     def _look_for_phones(self) -> None:
         if self.is_current:
-            self._read_phones()
+            self._phones.request(_read_phones)
 
-    @work(thread=True, exclusive=True, group="phones")
-    def _read_phones(self) -> None:
-        """Read adb's phones if its server runs. Never start the server only to list phones."""
-        from lab.devices.adb.adb_server import Server
-        from lab.devices.device_list import screens
-
-        try:
-            server = Server.named()
-            adb_phones = server.phones() if server.running() else []
-            screen_states = screens(server, adb_phones)
-        except LabError:
-            adb_phones, screen_states = [], {}  # `hitlab settings doctor` says what is wrong with adb
-        phones = [(phone.serial, phone.state, phone.facts.get("model", "").replace("_", " ")) for phone in adb_phones]
-        self.post_message(self.PhonesRead(phones, screen_states))
-
-    def on_home_screen_phones_read(self, message: PhonesRead) -> None:
+    def _show_phones(self, found: Phones) -> None:
         for devices in self.query(DeviceList):
             before = devices.count
-            devices.set_phones(message.phones, message.screens)
+            devices.set_phones(*found)
             if devices.count != before:
                 self._fit_panes()
             if self.focused is devices:
@@ -423,9 +371,8 @@ class HomeScreen(RoomScreen[None]):
     def _read_more(self, message: LineList.Highlighted) -> None:
         runs = self.query_one(RunList)
         near = message.lines is runs and message.index > runs.count - PAGE // 4
-        if near and self._more and not self._reading and runs.rows:
-            self._reading = True
-            self._read_runs(self._needle, runs.rows[-1].id, PAGE)
+        if near and self._more and not self._runs.busy and runs.rows:
+            self._read_runs(runs.rows[-1].id, PAGE)
         self._say_next()
 
     def on_descendant_focus(self) -> None:
@@ -488,7 +435,7 @@ class HomeScreen(RoomScreen[None]):
         says = f"Its items are dealt to {', '.join(study.raters)}, for good."
         self.app.push_screen(AskScreen(f"Deal {study.name}?", plain(says, lines=False), "Deal it"), deal)
 
-    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
+    def open_at_cursor(self, room: str, *, entered: bool) -> bool:
         """Open a room on the line under the cursor. Return False if the room does not show such a line.
 
         A study under the cursor always opens. A run or a task opens only in a room that shows none yet.
@@ -585,7 +532,7 @@ class HomeScreen(RoomScreen[None]):
 
     def action_family(self) -> None:
         """Show the runs that share a beginning with the one under the cursor."""
-        from screens.replay.debugging import show_family
+        from screens.replay.family import show_family
 
         show_family(self, self._current_run.id)
 
@@ -669,6 +616,35 @@ class HomeScreen(RoomScreen[None]):
         self.query_one("#filter", Input).value = ""
         self.remove_class("-filtering")
         self.query_one(RunList).focus()
+
+
+def _read_library() -> list[TaskRow]:
+    from simulators import library
+
+    rows = list[TaskRow]()
+    for name in library.tasks():
+        try:
+            task = library.task(name)
+        except LabError as error:
+            rows.append(TaskRow(name, "", "", one_line(error.sentence)))
+        else:
+            rows.append(TaskRow(name, task.kind, task.shown))
+    return rows
+
+
+def _read_phones() -> Phones:
+    """Read adb's phones if its server runs. Never start the server only to list phones."""
+    from lab.devices.adb.adb_server import Server
+    from lab.devices.device_list import screens
+
+    try:
+        server = Server.named()
+        adb_phones = server.phones() if server.running() else []
+        screen_states = screens(server, adb_phones)
+    except LabError:
+        adb_phones, screen_states = [], {}  # `hitlab settings doctor` says what is wrong with adb
+    phones = [(phone.serial, phone.state, phone.facts.get("model", "").replace("_", " ")) for phone in adb_phones]
+    return Phones(phones, screen_states)
 
 
 def _row_matches(run: Summary, needle: str, *, outcomes: bool) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
-from textual.message import Message
 from textual.widgets import Static
 
 from lab.core.settings import Settings
+from screens.background import Background
 from screens.home.studies import OwnStudies, StudyRow, StudyTable, study_rows
-from screens.lab import ScreenName, lab_of, post_if_newest
+from screens.lab import lab_of
 from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -27,16 +27,11 @@ class RatingHome(RoomScreen[None]):
 
     BINDING_GROUP_TITLE = "Home"
 
-    @dataclass
-    class StudiesRead(Message):
-        """Message: the studies dealt to this person, with their progress."""
-
-        rows: list[StudyRow]
-
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
         self.settings = settings
+        self._studies = Background(self, self._show_studies)
 
     def compose(self) -> ComposeResult:
         yield Static(f"hitlab   {self.settings.person}, rater", id="home-title", markup=False)
@@ -54,15 +49,11 @@ class RatingHome(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Read again, because the person may have submitted something meanwhile."""
-        self._read_studies()
+        self._studies.start(partial(study_rows, self.store, self.settings.person, others=False))
 
-    @work(thread=True, exclusive=True, group="studies")
-    def _read_studies(self) -> None:
-        post_if_newest(self, self.StudiesRead(study_rows(self.store, self.settings.person, others=False)))
-
-    def on_rating_home_studies_read(self, message: StudiesRead) -> None:
+    def _show_studies(self, rows: list[StudyRow]) -> None:
         studies = self.query_one(StudyTable)
-        studies.set_studies(message.rows)
+        studies.set_studies(rows)
         write_title(studies, f"Studies  {studies.count}")
         self._say_next()
 
@@ -75,7 +66,7 @@ class RatingHome(RoomScreen[None]):
     def _choose_line(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
 
-    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
+    def open_at_cursor(self, room: str, *, entered: bool) -> bool:
         """Open a room on the study under the cursor. Return False if there is none."""
         return self.query_one(StudyTable).open_at_cursor(room, entered=entered)
 

@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from lab.core.study.study import Progress, StudyLine
 from lab.runs.descriptions import one_line
 from screens.key_names import with_keys
-from screens.lab import ScreenName, lab_of
+from screens.lab import lab_of
 from screens.theme import MUTED
 from screens.widgets.table import RowList, TableColumn, cell
 
@@ -150,7 +150,7 @@ how fast each person is.
         row = self.current
         return row is not None and self.may_read and not row.line.dealt and not row.line.locked
 
-    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
+    def open_at_cursor(self, room: str, *, entered: bool) -> bool:
         """Open a room about studies on the one under the cursor. Return False without a study or for another room."""
         row, app = self.current, lab_of(self)
         if row is None or not app.has_room(room):

@@ -136,9 +136,10 @@ def _step_entry(step: Step) -> Text:
     text = Text()
     text.append(f"{step.index + 1}  ", style="bold")
     text.append(action_words(step.action or step.proposed.action, tree))
-    if step.decision is not None and _worth_saying(step.decision):
-        note = f": {plain(step.decision.note)}" if step.decision.note else ""
-        text.append(f"\n{_decision_words(step, step.decision)}{note}  ({step.decision.seconds:.1f} s)")
+    decision = step.decision
+    if decision is not None and (decision.verdict != "approve" or decision.note):
+        note = f": {plain(decision.note)}" if decision.note else ""
+        text.append(f"\n{_decision_words(step, decision)}{note}  ({decision.seconds:.1f} s)")
     elif step.proposed.by is not None:
         text.append(f"\nby {plain(step.proposed.by.shown)}, in the agent's place")
     if step.typed_by:
@@ -148,10 +149,6 @@ def _step_entry(step: Step) -> Text:
     if step.proposed.thought:
         text.append("\n").append_text(_thought_words(step.proposed.thought))
     return text
-
-
-def _worth_saying(decision: Decision) -> bool:
-    return decision.verdict != "approve" or bool(decision.note)
 
 
 def _decision_words(step: Step, decision: Decision) -> str:

@@ -21,13 +21,12 @@ from lab.core.text.plain_text import plain
 from lab.runs.breakpoints import REASON
 from lab.runs.descriptions import action_words
 from lab.runs.session import Session
-from lab.studies.seats import may_replay, sees_outcomes
+from lab.studies.seats import may_debug, may_replay, sees_outcomes
 from screens.dialogs import AskScreen
 from screens.key_names import focus_now, keys_of, with_keys
 from screens.lab import lab_of, windows_of
 from screens.live.banner import Banner
 from screens.live.debug_panes import RewindPanel
-from screens.live.debugging import Debugging
 from screens.live.developer import DeveloperPane
 from screens.live.dialogue import Dialogue, DialogueColumn
 from screens.live.keys import KEYS
@@ -99,12 +98,13 @@ class LiveScreen(RoomScreen[None]):
         self._bench = DeveloperPane(session, self._clock) if self.sees_outcomes else None
         self._before, self._result = ReadFirstCard(), Result()
         self._watch = SessionListener(session, self)
-        self._debugging = Debugging(self, session, self._bench, self._watch)
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
         self._trouble: Trouble | None = None
         """Trouble of a disconnected phone. The device reports it before the run's `Paused` event arrives."""
         self._footer_state: tuple[bool, ...] = ()
+        self._step_words: list[str] = []
+        """Descriptions of the steps so far, for rewinding."""
         self._steps = 0
         self._acting: Action | None = None
         self._ended: Ended | None = None
@@ -211,7 +211,7 @@ class LiveScreen(RoomScreen[None]):
                 self._phone.mark(event.action)
             case Step():
                 self._acting, self._steps, self._seen = None, event.index + 1, event.before
-                self._debugging.add(event)
+                self._step_words.append(action_words(event.action or event.proposed.action, event.before.tree))
                 self._record_sent(event.index, event.proposed, event.before)
             case Ended():
                 self._show_end(event)
@@ -330,20 +330,28 @@ class LiveScreen(RoomScreen[None]):
             self._bench.list_nodes(self._watch.tree)
 
     def action_breaks(self) -> None:
-        self._debugging.open_breaks()
+        if self._bench is not None:
+            self._bench.open_breaks()
 
     def action_rewind(self) -> None:
-        self._debugging.open_rewind()
+        if self._bench is not None:
+            self._bench.open_rewind(self._step_words)
 
     @on(RewindPanel.Requested)
     def _rewind_run(self, message: RewindPanel.Requested) -> None:
         message.stop()
-        self._debugging.rewind(message.index)
+        self._watch.do(partial(self._rewind, message.index))
 
-    @on(Debugging.Rewound)
-    def _enter_rewound_run(self, message: Debugging.Rewound) -> None:
-        message.stop()
-        lab_of(self).enter_live(message.session)
+    def _rewind(self, index: int) -> None:
+        """Continue from before a step (from 0), as a new run. Runs on the thread of background writes."""
+        from lab.runs.fork import rewind_run
+
+        session = rewind_run(self.session, index)
+        session.begins_paused = "rewound"
+        self.call_later(self._enter_rewound_run, session)
+
+    def _enter_rewound_run(self, session: Session) -> None:
+        lab_of(self).enter_live(session)
 
     def action_step(self) -> None:
         self._watch.do(self.session.one_turn)
@@ -415,9 +423,9 @@ class LiveScreen(RoomScreen[None]):
                     or (self._question.question is not None and not self._question.has_focus_within)
                 )
             case "breaks":
-                return self._debugging.breaks
+                return may_debug(self.session.spec.seat) and not over
             case "rewind":
-                return self._debugging.rewinds
+                return may_debug(self.session.spec.seat) and not over and bool(self._step_words)
         return True
 
     def action_pause(self) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,8 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Static
 
 from annotators.rater_numbers import RaterNumbers
@@ -22,9 +18,12 @@ from lab.core.errors import LabError
 from lab.core.settings import Settings
 from lab.core.study.study import Study
 from lab.core.text.plain_text import plain
+from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line
 from lab.studies.rating import rater_words
+from screens.agreement.computation import NewerRows, count_newer_rows
 from screens.agreement.grid import ConfusionGrid
+from screens.background import Background
 from screens.key_names import with_keys
 from screens.raters.keys import KEYS
 from screens.raters.table import RaterNumbersTable, RaterTable
@@ -38,79 +37,6 @@ from store.store import Store
 
 if TYPE_CHECKING:
     from store.studies.agreement_labels import FilePosition
-
-
-class RatersComputation:
-    """Posts to `owner` the numbers of the open study. The serial identifies results of a study opened earlier."""
-
-    @dataclass
-    class Counted(Message):
-        """Message: each rater's numbers, and the newest rows of the file when they were read."""
-
-        serial: int
-        raters: list[RaterNumbers]
-        newest: FilePosition
-
-    @dataclass
-    class Grown(Message):
-        """Message: new rows since then, with the number of new labels of this study (0 if only acts)."""
-
-        serial: int
-        labels: int
-
-    @dataclass
-    class Refused(Message):
-        """Message: something cannot be read or computed."""
-
-        serial: int
-        error: LabError
-
-    def __init__(self, owner: Widget, store: Store) -> None:
-        self._owner = owner
-        self._store = store
-        self._polling = False
-        self.serial = 0
-        self.study: Study | None = None
-        self.newest: FilePosition | None = None
-
-    def open(self, study: Study) -> None:
-        """Compute a study's numbers, or compute them again."""
-        self.serial += 1
-        self.study, self.newest = study, None
-        self._run_in_thread(partial(self._compute_numbers, self.serial, study))
-
-    def poll(self) -> None:
-        """Poll for newer rows."""
-        if self.study is not None and self.newest is not None and not self._polling:
-            self._polling = True
-            self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
-
-    # -- off the UI thread -----------------------------------------------------------------------------------
-
-    def _run_in_thread(self, work: Callable[[], None]) -> None:
-        self._owner.run_worker(work, thread=True)
-
-    def _compute_numbers(self, serial: int, study: Study) -> None:
-        from annotators.raters import raters_of
-        from lab.studies.progress.study_data import load_study_data
-
-        try:
-            # Read before the answers, so that one that arrives in between counts as newer.
-            newest = self._store.agreement.position()
-            rater_list = raters_of(load_study_data(self._store, study))
-        except LabError as error:
-            self._owner.post_message(self.Refused(serial, error))
-        else:
-            self._owner.post_message(self.Counted(serial, rater_list, newest))
-
-    def _check_newer(self, serial: int, study: Study, before: FilePosition) -> None:
-        try:
-            if not self._store.agreement.same_since(study, before):
-                self._owner.post_message(self.Grown(serial, self._store.labels.count_newer(study, before.label[0])))
-        except LabError as error:
-            self._owner.post_message(self.Refused(serial, error))
-        finally:
-            self._polling = False
 
 
 _LOOK = 5.0
@@ -136,10 +62,13 @@ class RatersScreen(RoomScreen[None]):
         self.one = RaterNumbersTable("raters-one")
         self.plots = Plots()
         self.grid = ConfusionGrid("raters-grid")
-        self.reading = RatersComputation(self, store)
+        self.computation = Background(self, self._show_counted, self._show_error)
+        self.polls = Background(self, self._show_newer, self._show_error)
         self.counting = False
         self._wanted_rater = ""
         """Code of the rater to show once the numbers are computed, empty for none."""
+        self.newest: FilePosition | None = None
+        """Newest rows of the file when the numbers were computed, or None before."""
         self.newer = ""
         """Words about what arrived since the numbers were computed."""
 
@@ -197,48 +126,45 @@ class RatersScreen(RoomScreen[None]):
 
     def _begin(self) -> None:
         assert self.study is not None
-        self.counting, self.newer = True, ""
+        self.counting, self.newer, self.newest = True, "", None
         self.raters.empty = f"Reading the answers of {one_line(self.study.name, 80)} ..."
         self.raters.refresh()
-        self.reading.open(self.study)
+        self.polls.cancel()
+        self.computation.start(partial(_compute_raters, self.store, self.study))
         self.tell()
 
     def _poll(self) -> None:
-        if self.is_current and not self.counting:
-            self.reading.poll()
+        study, newest = self.study, self.newest
+        if study is not None and newest is not None and self.is_current and not self.counting and not self.polls.busy:
+            self.polls.start(lambda: count_newer_rows(self.store, study, newest))
 
-    @on(RatersComputation.Counted)
-    def _show_counted(self, message: RatersComputation.Counted) -> None:
-        if message.serial != self.reading.serial or self.study is None:
+    def _show_counted(self, counted: tuple[list[RaterNumbers], FilePosition]) -> None:
+        if self.study is None:
             return
         self.counting, self.newer = False, ""
-        self.reading.newest = message.newest
+        rater_list, self.newest = counted
         study = one_line(self.study.id, 80)
         self.raters.empty = (
             f"Nobody was dealt anything yet, and nobody has answered. `hitlab study deal {study}` deals; "
             f"`hitlab labels add {study} FILE --person model:NAME` takes a judge's answers in."
         )
-        self.raters.show(message.raters)
+        self.raters.show(rater_list)
         if self._wanted_rater:
             self._show_wanted()
         elif self.has_class("-one"):
             self._draw()
         self.tell()
 
-    @on(RatersComputation.Grown)
-    def _show_newer(self, message: RatersComputation.Grown) -> None:
-        if message.serial == self.reading.serial and not self.counting:
-            many = message.labels
-            self.newer = f"{many:,} newer answer{'' if many == 1 else 's'}" if many else "more was said or handed in"
+    def _show_newer(self, rows: NewerRows | None) -> None:
+        if rows is not None and not self.counting:
+            self.newer = count(rows.labels, "newer answer") if rows.labels else "more was said or handed in"
             self.tell()
 
-    @on(RatersComputation.Refused)
-    def _show_error(self, message: RatersComputation.Refused) -> None:
-        if message.serial == self.reading.serial:
-            self.counting = False
-            self.raters.empty = plain(message.error.sentence)
-            self.raters.show([])
-            self.tell()
+    def _show_error(self, error: LabError) -> None:
+        self.counting = False
+        self.raters.empty = plain(error.sentence)
+        self.raters.show([])
+        self.tell()
 
     # -- what is said ----------------------------------------------------------------------------------------
 
@@ -398,6 +324,16 @@ class RatersScreen(RoomScreen[None]):
         self.remove_class("-one")
         self.raters.focus()
         self.tell()
+
+
+def _compute_raters(store: Store, study: Study) -> tuple[list[RaterNumbers], FilePosition]:
+    """Compute each rater's numbers. Return them with the newest rows of the file when they were read."""
+    from annotators.raters import raters_of
+    from lab.studies.progress.study_data import load_study_data
+
+    # Read before the answers, so that one that arrives in between counts as newer.
+    newest = store.agreement.position()
+    return raters_of(load_study_data(store, study)), newest
 
 
 def _full_words(line: rater_words.NumberLine) -> str:

@@ -16,17 +16,19 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from lab.core.redaction.password_redaction import HIDDEN, typed_password
+from lab.core.run.demonstration import reason_words
 from lab.core.run.screen_clock import Clock
 from lab.core.run.step import Action, Proposed
+from lab.core.run.tap_targets import screen_box
 from lab.core.run.ui_tree import UiTree
 from lab.core.task.instruction_wording import focused_field, name_of, suggest_instruction
 from lab.core.text.plain_text import plain
-from lab.runs.descriptions import action_words
+from lab.runs.descriptions import action_words, whole_action
 from screens.key_names import keys_of, with_keys
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.field import ReplyText
 from screens.record.nodes import NodePicker
-from screens.record.pending_act import default_scroll, default_wait, held_words, masked, next_variant
 from screens.widgets.card import Card, CardText
 from screens.widgets.text_fields import TextLine
 
@@ -230,13 +232,10 @@ class ActionDesk(Card):
         state = RecordState(self.stage, self.held, self._text_kind, self._ready, self.quick, self._warned, self._paused)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
-        self._show_what(Content.styled(request_words(state, self._tree()), "bold"))
-        self.query_one("#desk-hint", Static).update(Text(with_keys(self, key_hint(state, nodes=nodes, other=other))))
-
-    def _show_what(self, words: Content) -> None:
-        page = self.query_one(CardText)
+        page, words = self.query_one(CardText), Content.styled(request_words(state, self._tree()), "bold")
         if words != page.content:
             page.show(words)
+        self.query_one("#desk-hint", Static).update(Text(with_keys(self, key_hint(state, nodes=nodes, other=other))))
 
     # -- what is chosen and written --------------------------------------------------------------------------
 
@@ -508,3 +507,53 @@ def _variant_hint(action: Action | None, key: str) -> str:
         return ""
     words = other.direction or ("longer" if other.kind == "wait" else action_words(other).partition(" (")[0])
     return f" {key}: {words}."
+
+
+_POINTED: tuple[Literal["click", "double_tap", "long_press"], ...] = ("click", "double_tap", "long_press")
+_WAYS: tuple[Literal["down", "up", "left", "right"], ...] = ("down", "up", "left", "right")
+_WAITS: tuple[int, ...] = (1000, 3000, 10000)
+
+
+def held_words(action: Action, tree: UiTree) -> str:
+    """Describe an action with its whole text and its target in pixels, because its instruction has the name.
+
+    A password stays hidden.
+    """
+    if action.kind == "status" and action.status == "infeasible":
+        return f"report: impossible, {reason_words(action.text or '')}"
+    return whole_action(masked(action, tree))
+
+
+def masked(action: Action, tree: UiTree) -> Action:
+    """Return the action with a password replaced by a placeholder."""
+    return msgspec.structs.replace(action, text=HIDDEN) if typed_password(action, tree) else action
+
+
+def default_scroll(tree: UiTree) -> Action:
+    """Return a scroll further down in the largest scrollable node, else in the middle of the screen."""
+    lists = [node for node in tree.nodes() if node.scrollable]
+    box = max((node.bounds for node in lists), key=lambda bounds: bounds.area, default=screen_box(tree))
+    return Action("scroll", at=box.center, direction="down")
+
+
+def default_wait() -> Action:
+    """Return the shortest wait."""
+    return Action("wait", ms=_WAITS[0])
+
+
+def next_variant(action: Action) -> Action | None:
+    """Return the next variant of a touch, or None if there is only one.
+
+    Variants are a double or long tap, another direction of a scroll, a longer wait.
+    """
+    if action.kind in ("click", "double_tap", "long_press"):
+        kinds = _POINTED
+        kind = kinds[(kinds.index(action.kind) + 1) % len(kinds)]
+        return msgspec.structs.replace(action, kind=kind)
+    if action.kind == "scroll" and action.direction is not None:
+        direction = _WAYS[(_WAYS.index(action.direction) + 1) % len(_WAYS)]
+        return msgspec.structs.replace(action, direction=direction)
+    if action.kind == "wait":
+        longer = next((ms for ms in _WAITS if ms > (action.ms or 0)), _WAITS[0])
+        return msgspec.structs.replace(action, ms=longer)
+    return None

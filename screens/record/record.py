@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual import events, on, work
+from textual import events, on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -26,6 +26,7 @@ from lab.core.text.plain_text import plain
 from lab.runs.descriptions import action_words, demonstration_words, one_line, outcome_words
 from lab.runs.session import Session
 from lab.studies.seats import may_replay
+from screens.background import Background
 from screens.dialogs import AskScreen
 from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of, window_of, windows_of
@@ -372,16 +373,17 @@ class RecordingResult(Card, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="told", classes="pane")
+        self._outcome = Background(self, partial(self._show_text, "The recording is over"))
 
     def compose(self) -> ComposeResult:
         yield CardText(id="told-words")
 
-    @work(thread=True, exclusive=True, group="told")
     def show_end(self, store: Store, trace_id: str, *, replays: bool) -> None:
         """Show how the recording ended and what it holds. `replays` is True if this seat may replay it."""
-        recording = demonstration(store.runs.trace(trace_id))
-        sentence = outcome_text(recording, trace_id, partial(with_keys, self), replays=replays)
-        self.app.call_from_thread(self._show_text, "The recording is over", sentence)
+        keyed = partial(with_keys, self)
+        self._outcome.start(
+            lambda: outcome_text(demonstration(store.runs.trace(trace_id)), trace_id, keyed, replays=replays)
+        )
 
     def show_failure(self, error: LabError) -> None:
         """Show why nothing more could be stored."""

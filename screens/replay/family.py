@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
+from textual.screen import Screen
 from textual.widgets import Static
 
 from lab.core.errors import LabError
@@ -18,7 +17,9 @@ from lab.core.run.agent_names import shortest_names
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, score_words, status_words
 from lab.runs.family import TreeLine, change_words, tree
+from screens.background import Background
 from screens.key_names import with_keys
+from screens.lab import lab_of
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -92,22 +93,11 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
         Binding("y", "copy", "Copy id", id="family.copy", tooltip="Copy this run's id"),
     ]
 
-    @dataclass
-    class Read(Message):
-        """Message: the family was read."""
-
-        limbs: list[TreeLine]
-
-    @dataclass
-    class Refused(Message):
-        """Message: the family cannot be read."""
-
-        error: LabError
-
     def __init__(self, store: Store, trace_id: str) -> None:
         super().__init__()
         self.store = store
         self.run = trace_id
+        self._family = Background(self, self._show_family, self._show_error)
 
     def compose(self) -> ComposeResult:
         yield Static("Family", id="family-title", markup=False)
@@ -120,22 +110,14 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
     def on_mount(self) -> None:
         self.query_one(FamilyTree).border_title = "Runs"
         self.query_one(FamilyTree).focus()
-        self._read_family()
+        self._family.start(lambda: tree(self.store.runs.family(self.run)))
 
-    @work(thread=True)
-    def _read_family(self) -> None:
-        try:
-            self.post_message(self.Read(tree(self.store.runs.family(self.run))))
-        except LabError as error:
-            self.post_message(self.Refused(error))
-
-    @on(Read)
-    def _show_family(self, message: Read) -> None:
+    def _show_family(self, lines: list[TreeLine]) -> None:
         limbs = self.query_one(FamilyTree)
-        limbs.rows = message.limbs
+        limbs.rows = lines
         limbs.agents = shortest_names(limb.run.actor for limb in limbs.rows if limb.run.actor is not None)
-        task = message.limbs[0].run.task if message.limbs else ""
-        runs = "1 run" if len(message.limbs) == 1 else f"{len(message.limbs)} runs"
+        task = lines[0].run.task if lines else ""
+        runs = "1 run" if len(lines) == 1 else f"{len(lines)} runs"
         self.query_one("#family-title", Static).update(f"Family   {one_line(task)}   {runs}")
         limbs.changed()
         limbs.go(next((i for i, limb in enumerate(limbs.rows) if limb.run.id == self.run), 0))
@@ -145,9 +127,8 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
         fork = self.query_one(FamilyTree).rows[message.index].run.forked
         self.query_one("#family-words", ScrollableNotice).show(Content(plain(change_words(fork))))
 
-    @on(Refused)
-    def _show_error(self, message: Refused) -> None:
-        self.query_one(FamilyTree).empty = plain(message.error.sentence)
+    def _show_error(self, error: LabError) -> None:
+        self.query_one(FamilyTree).empty = plain(error.sentence)
         self.query_one(FamilyTree).refresh()
 
     @on(LineList.Chosen)
@@ -166,3 +147,13 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
         if limbs.count:
             self.app.copy_to_clipboard(limbs.rows[limbs.cursor].run.id)
             self.notify("The run's id is copied.", markup=False)
+
+
+def show_family(screen: Screen[None], trace_id: str) -> None:
+    """Show a run's family. Open the chosen run at the step where it left its parent."""
+
+    def chosen(place: tuple[str, int] | None) -> None:
+        if place is not None:
+            lab_of(screen).open_replay(*place)
+
+    screen.app.push_screen(FamilyScreen(lab_of(screen).store, trace_id), chosen)

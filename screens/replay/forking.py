@@ -1,8 +1,9 @@
-"""The fork panel: continue from the current step with a change that the person writes or taps."""
+"""Forks of a replayed run: the panel where a person writes or taps the change, and the run that continues."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 from rich.text import Text
@@ -10,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.message import Message
+from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from lab.core.codec import encode
@@ -17,16 +19,21 @@ from lab.core.errors import LabError
 from lab.core.run.action_target import read_action
 from lab.core.run.screen_clock import Clock
 from lab.core.run.step import Action, Point
-from lab.core.run.trace import Asked, Started, Step
+from lab.core.run.trace import Asked, Ended, Started, Step
 from lab.core.run.ui_tree import UiTree
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, whole_action
 from lab.runs.fork import ForkChange
+from lab.runs.session import Session
+from screens.background import Background
 from screens.key_names import focus_opened, with_keys
+from screens.lab import lab_of
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.gate import action_at
+from screens.mirror.touch import marks_of
 from screens.record.nodes import NodePicker
+from screens.replay.run_player import RunPlayer
 from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 from screens.widgets.tap_choices import NearList
@@ -276,3 +283,82 @@ def _actor_words(actor: Actor | None) -> str:
     if actor is None:
         return "as before"
     return f"{one_line(actor.id, 20)} as before" if actor.kind != "human" else "you"
+
+
+class Forking:
+    """Forks a replayed run at a step. `panel` is where a person writes the change."""
+
+    def __init__(self, room: Screen[None], footage: RunPlayer, panel: ForkPanel) -> None:
+        self._room = room
+        self._footage = footage
+        self._panel = panel
+        self._place = 0
+        """The place, from 0, that the panel is about."""
+        self._building = Background(room, self._enter_run, panel.show_error)
+
+    @property
+    def is_open(self) -> bool:
+        return self._panel.is_open
+
+    async def open(self) -> None:
+        """Open the panel for the current step, with the screen on which it was done."""
+        footage = self._footage
+        await footage.wait_shown()
+        if footage.head is None or footage.view is None:
+            return
+        started, event = footage.head.started, footage.view.event
+        if started.source is not None or started.state is None:
+            raise LabError("Fork", "this run was not made on the embedded phone.", "Runs made here can be forked.")
+        if isinstance(event, Ended):
+            raise LabError("Fork", "the run was over here.", "Go to one of its steps first.")
+        if footage.after:
+            footage.toggle_after()  # what is tapped in a fork is tapped on the screen before the step
+        self._place = footage.view.number
+        self._room.add_class("-forking")
+        footage.stage.mirror.interactive = True
+        self._panel.open(event, started)
+
+    def close(self) -> None:
+        """Close the panel if it is open."""
+        if self.is_open:
+            self._room.remove_class("-forking")
+            self._footage.stage.mirror.interactive = False
+            self._panel.close()
+            self._footage.timeline.focus()
+
+    def back(self) -> bool:
+        """Go one step back in the panel, or close it. Return False if it is not open."""
+        if not self.is_open:
+            return False
+        if not self._panel.back():
+            self.close()
+            self._footage.look()
+        return True
+
+    def leave_step(self) -> None:
+        """Close the panel if another step is current, because its text was not meant for that."""
+        if self.is_open and self._footage.number != self._place:
+            self.close()
+
+    def aim(self, at: Point) -> None:
+        """Pass a tap on the phone to the open panel."""
+        if self.is_open:
+            self._panel.aim_at(at)
+
+    def mark(self, action: Action) -> None:
+        """Mark the new target of the action."""
+        self._footage.stage.mirror.mark(marks_of(action))
+
+    def go_on(self, index: int, change: ForkChange) -> None:
+        """Build the new run and show it in Live. If that fails, the panel shows the error and keeps its text."""
+        run = self._footage.run
+        if run is not None:
+            lab_of(self._room).check_no_run()
+            self._panel.show_building()
+            self._building.start(partial(lab_of(self._room).fork_session, run, index, change))
+
+    def _enter_run(self, session: Session) -> None:
+        app = lab_of(self._room)
+        app.check_no_run()
+        self.close()
+        app.enter_live(session)

@@ -23,8 +23,8 @@ from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.mirror.mirror import Mirror
 from screens.replay import step_pane
-from screens.replay.debugging import Forking, show_family
-from screens.replay.forking import ForkPanel
+from screens.replay.family import show_family
+from screens.replay.forking import Forking, ForkPanel
 from screens.replay.keys import KEYS
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer
@@ -72,7 +72,7 @@ class ReplayScreen(RoomScreen[None]):
         still = StillPhone("phone", overlay=self.overlay, pictures=True)
         self.footage = RunPlayer(Timeline(id="steps"), still, words, id="reel")
         self.forking = Forking(self, self.footage, fork)
-        self.words = RunWords(self, self.footage.timeline, store)
+        self.words = RunWords(self, self.footage.timeline, store, self._show_found)
 
     # -- layout ----------------------------------------------------------------------------------------------
 
@@ -374,9 +374,7 @@ class ReplayScreen(RoomScreen[None]):
         words = f" {timeline.match_words(needle)}{of_them}; Enter: next, {{replay.back}}: close"
         self.query_one(SearchRow).say(with_keys(self, words))
 
-    @on(RunWords.Changed)
-    def _take_read_words(self, message: RunWords.Changed) -> None:
-        self.words.apply(message)
+    def _show_found(self) -> None:
         needle = self.footage.timeline.needle
         if needle and self.footage.timeline.match_words(needle):
             self._say_found(needle)

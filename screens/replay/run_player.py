@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 from msgspec import structs
@@ -21,10 +22,10 @@ from lab.core.run.trace import Ended, Step
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import seconds_between
 from lab.runs.recorded_run import PlaceView, RecordedPlace, RecordedRun, RunHead
+from screens.background import Background
 from screens.lab import ReportsErrors
 from screens.replay import step_pane
 from screens.replay.phone_pane import PHONE, StillPhone
-from screens.replay.run_reader import RunReader
 from screens.replay.timeline import Timeline
 from screens.widgets.lines import LineList
 from screens.widgets.text_page import TextPage
@@ -123,7 +124,9 @@ class RunPlayer(ReportsErrors, Horizontal):
         """True if the screen after a step is shown, provided it has one."""
         self.playback = Player(self, self._play_next)
         self._steps_page = steps_page
-        self._projector = RunReader(self)
+        self._steps = Background(self, self._take_part, self._take_error)
+        self._places = Background(self, self._take_view, self._take_error)
+        self._run_file: RecordedRun | None = None
         self._target_place: int | None = None
         """Place to go to once it is listed, or None if none."""
         stage.read_ahead = self._view_at
@@ -141,47 +144,44 @@ class RunPlayer(ReportsErrors, Horizontal):
         # Without its watcher, which would request a place before the run is read.
         self.timeline.set_reactive(LineList.cursor, 0)
         self.timeline.changed()
-        self._projector.open(reel)
+        self._run_file = reel
+        self._places.cancel()
+        if reel is None:
+            self._steps.cancel()
+        else:
+            self._steps.start(partial(_read_run, reel))
 
-    @on(RunReader.Opened)
-    def _take_head(self, message: RunReader.Opened) -> None:
-        message.stop()
-        if message.reel is self._projector.run_file:
-            self.head = message.head
-            self.stage.phone = message.head.started.device.size or PHONE
+    def _take_part(self, part: RunHead | list[RecordedPlace] | None) -> None:
+        if isinstance(part, RunHead):
+            self.head = part
+            self.stage.phone = part.started.device.size or PHONE
             self.post_message(self.Opened(self))
+        else:
+            self._take_lines(part)
 
-    @on(RunReader.Listed)
-    def _take_lines(self, message: RunReader.Listed) -> None:
-        message.stop()
-        if message.reel is not self._projector.run_file:
-            return
-        self.timeline.rows.extend(message.lines)
+    def _take_lines(self, lines: list[RecordedPlace] | None) -> None:
+        """Append lines. None follows the last of them."""
+        self.timeline.rows.extend(lines or [])
         self.timeline.empty = "This run has no steps."
         self.timeline.changed()
-        self.whole, count = message.whole, self.timeline.count
+        self.whole, count = lines is None, self.timeline.count
         # The first step stands for all.
         self.playback.timed = any(line.started for line in self.timeline.rows[:1])
-        if self._target_place is not None and (self._target_place < count or (message.whole and count)):
+        if self._target_place is not None and (self._target_place < count or (self.whole and count)):
             index, self._target_place = self._target_place, None
             self.timeline.go(index)
             self.post_message(self.Found(self, index))
             self.look()
-        if message.whole:
+        if self.whole:
             self._target_place = None
         self.post_message(self.Listed(self))
 
-    @on(RunReader.Refused)
-    def _take_error(self, message: RunReader.Refused) -> None:
-        message.stop()
-        if message.reel is not self._projector.run_file:
-            return
-        self._projector.finish(message)
+    def _take_error(self, error: LabError) -> None:
         if self.view is None:
             self._target_place, self.whole = None, True
-        self.timeline.empty = plain(message.error.sentence)
+        self.timeline.empty = plain(error.sentence)
         self.timeline.refresh()
-        self.post_message(self.Refused(self, message.error))
+        self.post_message(self.Refused(self, error))
 
     # -- looking ---------------------------------------------------------------------------------------------
 
@@ -194,17 +194,15 @@ class RunPlayer(ReportsErrors, Horizontal):
 
     def look(self) -> None:
         """Request the current place and post `Moved` at once, so that a key never waits for a picture."""
-        self._projector.request(self.timeline.cursor, after=self.after)
+        reel = self._run_file
+        if reel is not None and reel.lines:
+            self._places.request(partial(read_place, reel, self.timeline.cursor, after=self.after))
         self.post_message(self.Moved(self))
 
-    @on(RunReader.PlaceRead)
-    def _take_view(self, message: RunReader.PlaceRead) -> None:
-        message.stop()
-        if message.reel is not self._projector.run_file:
-            return
-        self._projector.finish(message)
-        self.view = view = message.view
-        self.stage.show(view, after=message.after)
+    def _take_view(self, place: tuple[PlaceView, bool]) -> None:
+        self.view, after = place
+        view = self.view
+        self.stage.show(view, after=after)
         if self._steps_page is not None:
             self._steps_page.show_place(view)
             bare = view.image is None and view.before.tree is None
@@ -226,7 +224,7 @@ class RunPlayer(ReportsErrors, Horizontal):
     @property
     def reel(self) -> RecordedRun | None:
         """Reader of the open run, or None without one."""
-        return None if self.has_class("-none") else self._projector.run_file
+        return None if self.has_class("-none") else self._run_file
 
     @property
     def run(self) -> str | None:
@@ -339,6 +337,18 @@ class RunPlayer(ReportsErrors, Horizontal):
     def _play_next(self) -> None:
         self.move(1)
         self._wait_for_next()
+
+
+def _read_run(reel: RecordedRun) -> Generator[RunHead | list[RecordedPlace] | None, None, None]:
+    """Yield a run's beginning, its lines in batches, and None after the last."""
+    yield reel.head()
+    yield from reel.read()
+    yield None
+
+
+def read_place(reel: RecordedRun, number: int, *, after: bool) -> tuple[PlaceView, bool]:
+    """Read one place with the picture before or `after` it, and say which."""
+    return reel.view(number, after=after), after
 
 
 EVEN = 1.0

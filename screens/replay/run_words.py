@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.message import Message
 from textual.widget import Widget
 
 from lab.core.values.rounding import count
 from lab.runs.picture_text import WordlessPicture, read_pictures
+from screens.background import Background
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.replay.timeline import Timeline
@@ -23,27 +21,17 @@ if TYPE_CHECKING:
 
 
 class RunWords:
-    """Gives a timeline the read words of the open run. Posts `Changed` to `owner`, which passes it back to `apply`.
+    """Gives a timeline the read words of the open run. Calls `on_change` after each change.
 
     Stored words are looked up, and the rest is read on request, each on a thread.
     """
 
-    @dataclass
-    class Changed(Message):
-        """Message: more words of a run's pictures, as a search text by sha256. `failed` could not be read."""
-
-        run: str
-        texts: dict[str, str]
-        failed: frozenset[str] = frozenset()
-        over: bool = False
-        """True at the end of the reading."""
-
-    def __init__(self, owner: Widget, timeline: Timeline, store: Store) -> None:
-        self._owner, self._timeline, self._store = owner, timeline, store
+    def __init__(self, owner: Widget, timeline: Timeline, store: Store, on_change: Callable[[], None]) -> None:
+        self._owner, self._timeline, self._store, self._on_change = owner, timeline, store, on_change
         self._run = ""
         self._failed: set[str] = set()
-        self._stop: threading.Event | None = None
-        """Event that stops the current reading, or None if none."""
+        self._lookup = Background(owner, self._take_words)
+        self._reading = Background(owner, self._take_read)
 
     def open(self, run: str) -> None:
         """Switch to another run and stop reading the previous one."""
@@ -53,10 +41,9 @@ class RunWords:
         self._timeline.read = {}
 
     def close(self) -> None:
-        """Stop the current reading, if any."""
-        if self._stop is not None:
-            self._stop.set()
-            self._stop = None
+        """Stop looking words up and reading them, if that is under way."""
+        self._lookup.cancel()
+        self._reading.cancel()
 
     @property
     def unread_pictures(self) -> list[str]:
@@ -68,7 +55,7 @@ class RunWords:
 
     @property
     def is_reading(self) -> bool:
-        return self._stop is not None
+        return self._reading.busy
 
     @property
     def state(self) -> str:
@@ -90,7 +77,8 @@ class RunWords:
         pictures = self.unread_pictures
         reader = lab_of(self._owner).text_reader if pictures else None
         if reader is not None:
-            self._owner.run_worker(partial(self._look_up, self._run, pictures, reader), thread=True, group="run-words")
+            stored = reader.stored_text
+            self._lookup.start(lambda: {sha: text.searched for sha in pictures if (text := stored(sha)) is not None})
 
     def read(self) -> bool:
         """Read all unread pictures, or stop. Return False if there are none."""
@@ -101,34 +89,32 @@ class RunWords:
         reader = lab_of(self._owner).text_reader if pictures else None
         if reader is None:
             return False
-        self._stop = threading.Event()
-        work = partial(self._read_pictures, self._run, pictures, reader, self._stop)
-        self._owner.run_worker(work, thread=True, group="run-words")
+        self._reading.start(partial(self._read_pictures, self._run, pictures, reader))
         return True
 
-    def apply(self, message: Changed) -> None:
-        """Add the words of a `Changed` message. Call on the UI thread."""
-        if message.run != self._run:
-            return
-        self._failed |= message.failed
-        self._timeline.read = {**self._timeline.read, **message.texts}
+    def _take_words(self, texts: dict[str, str]) -> None:
+        """Add the words of pictures, as a search text by sha256."""
+        self._timeline.read = {**self._timeline.read, **texts}
         self._timeline.refresh()
-        if message.over:
-            self._stop = None
+        self._on_change()
 
-    def _look_up(self, run: str, pictures: Sequence[str], reader: TextReader) -> None:
-        texts = {sha256: text.searched for sha256 in pictures if (text := reader.stored_text(sha256)) is not None}
-        self._owner.post_message(self.Changed(run, texts))
+    def _take_read(self, read: tuple[str, str | None] | None) -> None:
+        """Take the words of one picture, or of none after the last of them."""
+        if read is None:
+            self._reading.cancel()
+            self._on_change()
+            return
+        sha256, text = read
+        if text is None:
+            self._failed.add(sha256)
+        self._take_words({} if text is None else {sha256: text})
 
-    def _read_pictures(self, run: str, pictures: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
+    def _read_pictures(
+        self, run: str, pictures: Sequence[str], reader: TextReader
+    ) -> Generator[tuple[str, str | None] | None, None, None]:
         for sha256 in pictures:
-            if stop.is_set():
-                break
             # One at a time, so that each result shows at once and a stop takes effect soon.
             read_pictures(self._store, [WordlessPicture(run, 0, sha256)], reader, lambda: None)
             text = reader.stored_text(sha256)
-            texts = {sha256: text.searched} if text is not None else {}
-            failed = frozenset[str]() if stop.is_set() or texts else frozenset((sha256,))
-            self._owner.post_message(self.Changed(run, texts, failed))
-        if not stop.is_set():
-            self._owner.post_message(self.Changed(run, {}, over=True))
+            yield sha256, text.searched if text is not None else None
+        yield None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.binding import BindingType
 from textual.content import Content
-from textual.message import Message
 
 from lab.core.errors import LabError
 from lab.core.run.ui_tree import Bounds
@@ -18,9 +18,10 @@ from lab.studies.proofreading.proofreading_queue import privacy_queue
 from lab.studies.proofreading.redaction_plan import RedactionLine, RedactionPlan
 from screens.author.fields import FormField
 from screens.author.form import ItemForm
+from screens.background import Background
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import WorkFailed, lab_of, try_report
+from screens.lab import lab_of, try_report
 from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import Mirror
 from screens.replay.phone_pane import StillPhone
@@ -50,16 +51,9 @@ class PrivacyScreen(DemoRoom):
     """True after the first press of R."""
     busy = False
 
-    class Done(Message):
-        """Message: a redaction is stored."""
-
-        def __init__(self, run: str, redaction: Redacted) -> None:
-            super().__init__()
-            self.run = run
-            self.done = redaction
-
     def list_of(self) -> LineList:
         self.finds = FindList()
+        self._redaction = Background(self, self._show_done, self._handle_failure)
         self._form_serials: set[int] = set()
         self._report: Content | None = None
         self._plans: dict[str, RedactionPlan] = {}
@@ -251,10 +245,10 @@ class PrivacyScreen(DemoRoom):
         self.repaint()
         assert self.plan is not None
         assert self.run_id is not None
-        self._redact(self.run_id, self.plan, lab_of(self).text_reader if self.plan.words else None)
+        reader = lab_of(self).text_reader if self.plan.words else None
+        self._redaction.start(partial(self._redact, self.run_id, self.plan, reader))
 
-    @work(thread=True, group="redact")
-    def _redact(self, run: str, covering: RedactionPlan, reader: TextReader | None) -> None:
+    def _redact(self, run: str, covering: RedactionPlan, reader: TextReader | None) -> tuple[str, Redacted]:
         from lab.ocr.reader import forget
         from lab.runs.picture_text import tree_reader
         from store.erasing.run_redaction import redact
@@ -269,25 +263,22 @@ class PrivacyScreen(DemoRoom):
                 everywhere=covering.everywhere,
                 read=tree_reader(self.store, reader) if reader is not None else None,
             )
-        except LabError as error:
-            self.post_message(WorkFailed(error))
-            return
         finally:
             # Also after an error: the cache may hold words of pictures that are erased by now.
             (reader.forget if reader is not None else forget)()
-        self.post_message(self.Done(redaction.replaced[run], redaction))
+        return redaction.replaced[run], redaction
 
-    @on(WorkFailed)
-    def _handle_failure(self, message: WorkFailed) -> None:
+    def _handle_failure(self, error: LabError) -> None:
+        lab_of(self).report(error)
         self.busy = False
         if self.run_id is not None and not self.store.runs.has_run(self.run_id):
             self.show_list()  # it was covered, and only the file could not be wiped yet
         self.repaint()
 
-    @on(Done)
-    def _show_done(self, message: Done) -> None:
-        self._report = _redaction_report(message.done)
-        self.open(message.run)
+    def _show_done(self, done: tuple[str, Redacted]) -> None:
+        run, redaction = done
+        self._report = _redaction_report(redaction)
+        self.open(run)
 
     def action_clear(self) -> None:
         """Ask, record that this run holds nothing private, and go back to the list."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on, work
+from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.message import Message
 
 from lab.core.errors import LabError
 from lab.core.settings import Settings
@@ -18,8 +17,9 @@ from lab.core.task.task import Actor
 from lab.runs.recorded_run import RecordedRun
 from lab.studies.proofreading.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.author.form import ItemForm
+from screens.background import Background
 from screens.key_names import with_keys
-from screens.lab import WorkFailed, lab_of, post_if_newest, try_report
+from screens.lab import lab_of, try_report
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
 from screens.replay.timeline import Timeline
@@ -47,29 +47,6 @@ class DemoRoom(RoomScreen[None]):
     NAME: ClassVar[str] = ""
     SHELF: ClassVar[str] = ""
 
-    class ListRead(Message):
-        """Message: the list was read."""
-
-        def __init__(self, rows: Rows) -> None:
-            super().__init__()
-            self.rows = rows
-
-    class Read(Message):
-        """Message: a demonstration was read."""
-
-        def __init__(self, run: str, content: Any) -> None:
-            super().__init__()
-            self.run = run
-            self.load = content
-
-    class Unread(Message):
-        """Message: a demonstration could not be read."""
-
-        def __init__(self, run: str, error: LabError) -> None:
-            super().__init__()
-            self.run = run
-            self.error = error
-
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
@@ -83,6 +60,8 @@ class DemoRoom(RoomScreen[None]):
         self.page = TextPage(id="item-page", classes="pane")
         self.form = ItemForm(id="form")
         self._wanted_run: str | None = None
+        self._demonstration = Background(self, self._show_demonstration, self._report_unread)
+        self._shelf = Background(self, self.list.show)
 
     @property
     def person(self) -> Actor:
@@ -162,27 +141,15 @@ class DemoRoom(RoomScreen[None]):
     def _begin(self, run: str) -> None:
         self.form.close()
         self.query_one("#demo-state", StatusLine).say(Content("Reading the demonstration ..."))
-        self._read_demonstration(run)
+        self._demonstration.start(lambda: (run, self.load(run)))
 
-    @work(thread=True, exclusive=True, group="read")
-    def _read_demonstration(self, run: str) -> None:
-        try:
-            post_if_newest(self, self.Read(run, self.load(run)))
-        except LabError as error:
-            post_if_newest(self, self.Unread(run, error))
+    def _report_unread(self, error: LabError) -> None:
+        self.show_list()
+        lab_of(self).report(error)
 
-    @on(Unread)
-    def _report_unread(self, message: Unread) -> None:
-        if message.run == self._wanted_run:
-            self.show_list()
-            lab_of(self).report(message.error)
-
-    @on(Read)
-    def _show_demonstration(self, message: Read) -> None:
-        run = message.run
-        if run != self._wanted_run:
-            return  # another was opened, or none, while this one was read
-        self.show(message.load)
+    def _show_demonstration(self, read: tuple[str, Any]) -> None:
+        run, content = read
+        self.show(content)
         self.run_id = run
         self.add_class("-open")
         self.footage.open(RecordedRun(self.store.runs, run))
@@ -193,6 +160,7 @@ class DemoRoom(RoomScreen[None]):
 
     def show_list(self) -> None:
         """Close the open demonstration."""
+        self._demonstration.cancel()
         self.run_id = self._wanted_run = None
         self.remove_class("-open")
         self.query_one("#demo-title", StatusLine).say(Content(f"{self.NAME}   as {self.person.id}"))
@@ -201,17 +169,9 @@ class DemoRoom(RoomScreen[None]):
         self.read_shelf()
         self.refresh_bindings()
 
-    @work(thread=True, exclusive=True, group="shelf")
     def read_shelf(self) -> None:
         """Read the rows of the list."""
-        try:
-            post_if_newest(self, self.ListRead(self.load_rows()))
-        except LabError as error:
-            self.post_message(WorkFailed(error))
-
-    @on(ListRead)
-    def _show_shelf(self, message: ListRead) -> None:
-        self.list.show(message.rows)
+        self._shelf.start(self.load_rows)
 
     @on(LineList.Chosen, "#shelf")
     def _open_chosen(self, message: LineList.Chosen) -> None:

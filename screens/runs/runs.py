@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Generator
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
 from textual.actions import SkipAction
@@ -21,12 +24,12 @@ from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs, tag_change, tag_runs, undo_acts
 from lab.runs.run_filter import RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
-from lab.runs.run_rows import Cost, RunEntry, entry, with_agent_names
+from lab.runs.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
+from screens.background import Background
 from screens.choice_memory import recall, remember
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.runs.keys import KEYS
-from screens.runs.run_reader import RunsReader
 from screens.runs.table import RunTableView
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.border_words import write_subtitle, write_title
@@ -46,8 +49,26 @@ _NONE_YET = (
     "No runs yet: {list.open} on a task in Home ({app.home}) starts one; `hitlab demo` shows one; "
     "`hitlab import PATH` brings yours."
 )
+Stamp = tuple[int, int, int, int]
+"""Stamp of a file's rows. It changes if any run arrived, grew or was archived (`Runs.rows_stamp`)."""
+FIRST, PAGE = 200, 2000
+"""Rows of the first and of each further page. The first is small, so that the table is not empty for long."""
+FEW = 40
+"""Runs per reading of costs, because all of their steps are read."""
 _AGAIN = 400
 """Number of newly read costs after which a table sorted by them is laid out again."""
+
+
+class RunPage(NamedTuple):
+    """Rows of the table, starting with the newest if `first`. `whole` with the last of them.
+
+    `stamp` is the file's stamp when the reading began.
+    """
+
+    entries: list[RunEntry]
+    first: bool
+    whole: bool
+    stamp: Stamp
 
 
 class RunsScreen(RoomScreen[None]):
@@ -72,7 +93,10 @@ class RunsScreen(RoomScreen[None]):
         self.order = Order()
         self.table = RunTableView("table", self.costs)
         self.marked: RunEntry | None = None
-        self.reading = RunsReader(self, store)
+        self.reading = Background(self, self._take_page, self._show_error)
+        self.costing = Background(self, self._take_costs)
+        self._stamp: Stamp | None = None
+        """Stamp of the rows that were read last, or None before."""
         self._all_entries: list[RunEntry] = []
         self._new_entries: list[RunEntry] = []
         self._open_groups: frozenset[str] = frozenset()
@@ -104,27 +128,29 @@ class RunsScreen(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Read again if the file changed while another room was shown."""
-        self.reading.reload()
+        self.reload()
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    @on(RunsReader.PageRead)
-    def _take_page(self, message: RunsReader.PageRead) -> None:
-        if not self.reading.accepts(message):
-            return
-        self._new_entries = [*([] if message.first else self._new_entries), *message.entries]
-        if self._whole and not message.whole:
+    def reload(self) -> None:
+        """Read all rows again if the file has changed since they were read."""
+        self.reading.start(partial(_read_rows, self.store, self._stamp))
+
+    def _take_page(self, page: RunPage) -> None:
+        if page.whole:
+            self._stamp = page.stamp
+        self._new_entries = [*([] if page.first else self._new_entries), *page.entries]
+        if self._whole and not page.whole:
             return  # what stands there stays until all of what takes its place is read
-        self._all_entries, self._whole = self._new_entries, message.whole
-        for run_entry in self._all_entries if message.whole else ():
+        self._all_entries, self._whole = self._new_entries, page.whole
+        for run_entry in self._all_entries if page.whole else ():
             if run_entry.run.status == "open":
                 # An open run may have grown since its costs were read.
                 self.costs.pop(run_entry.run.id, None)
         self._list_entries()
 
-    @on(RunsReader.Refused)
-    def _show_error(self, message: RunsReader.Refused) -> None:
-        self.table.empty = plain(message.error.sentence)
+    def _show_error(self, error: LabError) -> None:
+        self.table.empty = plain(error.sentence)
         self.table.refresh()
 
     @on(RunTableView.CostsNeeded)
@@ -138,13 +164,13 @@ class RunsScreen(RoomScreen[None]):
         if self.needs_costs:
             run_ids = (id for ids in (self._visible_ids, (run_entry.run.id for run_entry in self.entries)) for id in ids
                       if id not in self.costs)  # fmt: skip
-        self.reading.cost(run_ids)
+        few = list(islice(run_ids, FEW))
+        if few and not self.costing.busy:
+            self.costing.start(lambda: {id: _read_cost(self.store, id) for id in few})
 
-    @on(RunsReader.CostsRead)
-    def _take_costs(self, message: RunsReader.CostsRead) -> None:
-        self.reading.costing = False
-        self.costs.update(message.costs)
-        self._costs_since_layout += len(message.costs)
+    def _take_costs(self, costs: dict[str, Cost]) -> None:
+        self.costs.update(costs)
+        self._costs_since_layout += len(costs)
         if self.needs_costs and (self._costs_since_layout >= _AGAIN or not self.unread_costs):
             self.lay_out()
         else:
@@ -450,7 +476,7 @@ class RunsScreen(RoomScreen[None]):
     def _update_runs(self, ids: set[str]) -> None:
         """Update these runs from the file."""
         if not self._whole:  # what is still coming was read before
-            self.reading.reload()
+            self.reload()
         states = self.store.runs.acts.states(ids)
         self._all_entries = [
             _with_state(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
@@ -515,6 +541,29 @@ class RunsScreen(RoomScreen[None]):
             self.action_archived()
         else:
             raise SkipAction  # the app's own: to Home
+
+
+def _read_rows(store: Store, known: Stamp | None) -> Generator[RunPage, None, None]:
+    """Yield all rows by pages, or none if the file's stamp is still `known`."""
+    stamp = store.runs.rows_stamp()
+    if stamp == known:
+        return
+    before: int | None = None
+    size = FIRST
+    while True:
+        page = store.runs.rows(size, before=before)
+        whole = len(page) < size
+        yield RunPage([entry(row) for row in page], before is None, whole, stamp)
+        if whole:
+            return
+        before, size = page[-1].n, PAGE
+
+
+def _read_cost(store: Store, id: str) -> Cost:
+    try:
+        return cost_of(next(iter(store.runs.measured([id]))))
+    except LabError:
+        return Cost()  # Replay, where it is opened, says what is wrong with it
 
 
 def _with_state(it: RunEntry, state: RunState) -> RunEntry:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
-
-from textual import work
-from textual.message import Message
 
 from annotators.plan import plan_of
 from lab.core.errors import LabError
@@ -15,6 +12,7 @@ from lab.core.settings import Settings
 from lab.core.task.task import Actor
 from lab.runs.run_choices import Choice, ChoiceField
 from lab.studies.planning.study_freezing import StudiesFrozen, freeze_studies, run_plans
+from screens.background import Background
 from screens.widgets.choice_form import ChoiceForm, ChoiceList
 
 if TYPE_CHECKING:
@@ -39,12 +37,6 @@ class StudyForm(ChoiceForm[StudiesFrozen]):
     BINDING_GROUP_TITLE = "New study"
     ENTER = "freeze the study"
 
-    @dataclass
-    class Frozen(Message):
-        """Message: the frozen studies, or the error if none was stored."""
-
-        result: StudiesFrozen | LabError
-
     def __init__(self, store: Store, runs: Sequence[str], about: str, settings: Settings) -> None:
         plans = tuple(Choice(one.name, f"{one.name}: {one.title}") for one in run_plans())
         fields = [
@@ -56,32 +48,19 @@ class StudyForm(ChoiceForm[StudiesFrozen]):
         self._store = store
         self._runs = tuple(runs)
         self._settings = settings
-        self._freezing = False
+        self._freezing = Background(self, self.dismiss, self._show_error)
 
     def submit(self) -> None:
         """Freeze the study off the UI thread."""
-        if not self._freezing:
-            self._freezing = True
+        if not self._freezing.busy:
             self.say("Making the items ...")
-            self._freeze(self.fields.values)
+            self._freezing.start(partial(self._freeze, self.fields.values))
 
-    @work(thread=True)
-    def _freeze(self, values: dict[str, str]) -> None:
+    def _freeze(self, values: dict[str, str]) -> StudiesFrozen:
         terms = {"runs": self._runs, "raters": [code.strip() for code in values["raters"].split(",") if code.strip()]}
         named = {"name": values["name"]} if values["name"] else {}
-        try:
-            plan = plan_of(values["plan"], {**terms, **named})
-            by = Actor("human", self._settings.person)
-            result: StudiesFrozen | LabError = freeze_studies(self._store, plan, by, named=bool(named))
-        except LabError as error:
-            result = error
-        self.post_message(self.Frozen(result))
+        plan = plan_of(values["plan"], {**terms, **named})
+        return freeze_studies(self._store, plan, Actor("human", self._settings.person), named=bool(named))
 
-    def on_study_form_frozen(self, message: Frozen) -> None:
-        """Close with the studies. Show an error in the form if nothing was frozen."""
-        self._freezing = False
-        if isinstance(message.result, LabError):
-            error = message.result
-            self.say(f"{error.title}: {error.message}" if "--" in error.hint else error.sentence)  # options are no keys
-        else:
-            self.dismiss(message.result)
+    def _show_error(self, error: LabError) -> None:
+        self.say(f"{error.title}: {error.message}" if "--" in error.hint else error.sentence)  # options are no keys

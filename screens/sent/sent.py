@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
-from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from lab.core.errors import LabError
@@ -19,6 +17,7 @@ from lab.core.run.step import Point
 from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.text.plain_text import plain
 from lab.core.values.safe_images import open_picture
+from screens.background import Background
 from screens.mirror.fit import phone_room
 from screens.mirror.mirror import Mirror
 from screens.sent.source import Album, SentProposal
@@ -48,6 +47,14 @@ class SentPicture(NamedTuple):
     tree: UiTree | None
 
 
+class SentStep(NamedTuple):
+    """A step's proposal, the number of its pictures, and one of them."""
+
+    sent: SentProposal | None
+    pictures: int
+    picture: SentPicture | None
+
+
 class SentScreen(RoomScreen[int]):
     """Shows one step after another. Returns the index, from 0, of the last one."""
 
@@ -75,22 +82,6 @@ class SentScreen(RoomScreen[int]):
     SentScreen #sent-words { width: 1fr; height: 1fr; }
     """
 
-    @dataclass
-    class Read(Message):
-        """Message: a step and one of its pictures were read."""
-
-        place: int
-        which: int
-        sent: SentProposal | None
-        pictures: int
-        picture: SentPicture | None
-
-    @dataclass
-    class Refused(Message):
-        """Message: a step cannot be read."""
-
-        error: LabError
-
     def __init__(self, album: Album, place: int, *, agent: str = "", overlay: bool = True, otherwise: str = "") -> None:
         """Create the page. `agent` names the model, and `otherwise` is the text of a step without a request."""
         super().__init__()
@@ -101,6 +92,7 @@ class SentScreen(RoomScreen[int]):
         self._agent = agent
         self._no_request_words = otherwise or NOTHING
         self._proposal: SentProposal | None = None
+        self._reading = Background(self, self._show_read, self._show_error)
         self._shape: Point | None = None
         self._mirror = Mirror(id="sent-picture", classes="pane", notice="this picture is not in the file")
         self._mirror.interactive = False
@@ -124,20 +116,13 @@ class SentScreen(RoomScreen[int]):
     # -- reading ---------------------------------------------------------------------------------------------
 
     def _request(self) -> None:
-        self._fetch(self._place, self._picture_index)
+        self._reading.start(partial(self._read_step, self._place, self._picture_index))
 
-    @work(thread=True, exclusive=True, group="sent")
-    def _fetch(self, place: int, which: int) -> None:
-        try:
-            proposal = self._album.read(place)
-            shas = (
-                proposal.proposed.prompt.images if proposal is not None and proposal.proposed.prompt is not None else ()
-            )
-            picture = self._read_picture(proposal, shas[which]) if proposal is not None and which < len(shas) else None
-        except LabError as error:
-            self.post_message(self.Refused(error))
-        else:
-            self.post_message(self.Read(place, which, proposal, len(shas), picture))
+    def _read_step(self, place: int, which: int) -> SentStep:
+        proposal = self._album.read(place)
+        shas = proposal.proposed.prompt.images if proposal is not None and proposal.proposed.prompt is not None else ()
+        picture = self._read_picture(proposal, shas[which]) if proposal is not None and which < len(shas) else None
+        return SentStep(proposal, len(shas), picture)
 
     def _read_picture(self, proposal: SentProposal, sha256: str) -> SentPicture:
         """Return a picture, with the screen's tree if the aspect ratios match."""
@@ -152,31 +137,25 @@ class SentScreen(RoomScreen[int]):
             _scale_tree(observation.tree, size[0] / observation.size[0]) if alike and observation.tree else None,
         )
 
-    @on(Read)
-    def _show_read(self, message: Read) -> None:
-        if (message.place, message.which) != (self._place, self._picture_index):
-            return  # another was wished for since, and comes, or came before it
-        self._proposal, self._pictures = message.sent, message.pictures
-        picture = message.picture
+    def _show_read(self, step: SentStep) -> None:
+        self._proposal, self._pictures = step.sent, step.pictures
+        picture = step.picture
         self._mirror.display = picture is not None
         if picture is not None:
             self._shape = picture.size
             self._mirror.show_still(picture.data, picture.size, picture.tree)
-            several = f" {self._picture_index + 1} of {message.pictures}" if message.pictures > 1 else ""
+            several = f" {self._picture_index + 1} of {step.pictures}" if step.pictures > 1 else ""
             write_title(self._mirror, f"Picture{several}")
             self._mirror.remark = f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
             self._take_room()
-        words = (
-            sent_words(message.sent.proposed, self._no_request_words) if message.sent else Content("The run ends here.")
-        )
+        words = sent_words(step.sent.proposed, self._no_request_words) if step.sent else Content("The run ends here.")
         self._show_words(words)
         self._update_title()
         self.refresh_bindings()
 
-    @on(Refused)
-    def _show_error(self, message: Refused) -> None:
+    def _show_error(self, error: LabError) -> None:
         self._mirror.display = False
-        self._show_words(Content.assemble((plain(message.error.sentence), LOUD_ERROR)))
+        self._show_words(Content.assemble((plain(error.sentence), LOUD_ERROR)))
 
     def _show_words(self, words: Content) -> None:
         page = self.query_one(TextPage)

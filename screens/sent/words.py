@@ -6,7 +6,7 @@ import re
 
 from textual.content import Content
 
-from lab.core.run.step import Prompt, Proposed, Usage
+from lab.core.run.step import Prompt, Proposed
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import usage_words
 from screens.theme import HEADING, LOUD_ERROR, MUTED
@@ -21,7 +21,8 @@ def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
     """Format the cost, the raw reply, and then the exact prompt turn by turn. Without a request show `otherwise`."""
     parts: list[tuple[str, str]] = []
     if proposed.usage is not None:
-        parts += [("Cost\n", HEADING), (f"{usage_words(proposed.usage)}{_one_try_words(proposed.usage)}\n\n", "")]
+        tries = ", one try" if proposed.usage.tries == 1 else ""
+        parts += [("Cost\n", HEADING), (f"{usage_words(proposed.usage)}{tries}\n\n", "")]
     if proposed.thinking:
         source = f" ({plain(proposed.thinking_source, lines=False)})" if proposed.thinking_source else ""
         parts += [(f"It thought{source}\n", HEADING), (f"{plain(proposed.thinking)}\n\n", MUTED)]
@@ -35,10 +36,6 @@ def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
     return Content.assemble(
         *parts, ("It was sent\n", HEADING), *_turn_parts(proposed.prompt), *_picture_parts(proposed.prompt)
     )
-
-
-def _one_try_words(usage: Usage) -> str:
-    return ", one try" if usage.tries == 1 else ""
 
 
 def _turn_parts(prompt: Prompt) -> list[tuple[str, str]]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.message import Message
-from textual.widget import Widget
 
 from lab.core.errors import LabError
 from lab.core.settings import Settings
@@ -21,6 +19,7 @@ from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from lab.studies.progress import progress_words
 from lab.studies.progress.progress_words import FIELDS, RATERS, ProgressColumn, ProgressRow, people_rows, question_rows
+from screens.background import Background
 from screens.key_names import with_keys
 from screens.lab import lab_of, try_report
 from screens.study_progress.keys import KEYS
@@ -35,61 +34,6 @@ from store.store import Store
 
 if TYPE_CHECKING:
     from lab.studies.progress.study_progress import ProgressReader
-
-
-class ProgressComputation:
-    """Posts to `owner` the progress of the open study. The serial identifies results of a study opened earlier."""
-
-    @dataclass
-    class Read(Message):
-        """Message: the study's progress."""
-
-        serial: int
-        progress: StudyProgress
-
-    @dataclass
-    class Refused(Message):
-        """Message: the study cannot be read, or its file is only a kit."""
-
-        serial: int
-        error: LabError
-
-    def __init__(self, owner: Widget, store: Store) -> None:
-        self._owner = owner
-        self._store = store
-        self._reader: ProgressReader | None = None
-        self.busy = False
-        """True while the file is being read."""
-        self.serial = 0
-        self.study: Study | None = None
-
-    def open(self, study: Study) -> None:
-        """Switch to another study."""
-        self.serial += 1
-        self.study, self.busy = study, False
-        self.read()
-
-    def read(self) -> None:
-        """Read the progress now, unless a reading is under way."""
-        if self.study is not None and not self.busy:
-            self.busy = True
-            serial, study = self.serial, self.study
-            self._owner.run_worker(
-                lambda: self._read_progress(serial, study), thread=True, group="progress", exclusive=True
-            )
-
-    def _read_progress(self, serial: int, study: Study) -> None:
-        from lab.studies.progress.study_progress import ProgressReader, check_whole
-
-        try:
-            check_whole(self._store, f"study {study.name}")
-            reader = self._reader or ProgressReader(self._store)
-            progress = reader.read(study)
-        except LabError as error:
-            self._owner.post_message(self.Refused(serial, error))
-        else:
-            self._reader = reader
-            self._owner.post_message(self.Read(serial, progress))
 
 
 _EVERY = 5.0
@@ -114,7 +58,8 @@ class ProgressScreen(RoomScreen[None]):
         """The progress shown, or None before the first reading."""
         self.people = RaterProgressTable("progress-people")
         self.questions = QuestionTable("progress-questions")
-        self.reading = ProgressComputation(self, store)
+        self.reading = Background(self, self._show_progress, self._show_error)
+        self._reader: ProgressReader | None = None
 
     def compose(self) -> ComposeResult:
         yield StatusLine("progress-title")
@@ -148,33 +93,40 @@ class ProgressScreen(RoomScreen[None]):
         if self.is_mounted and other:
             self._begin(study)
         elif self.is_mounted:
-            self.reading.read()
+            self._read()
 
     def _begin(self, study: Study) -> None:
         self.progress = None
         self.people.empty = f"Reading how far {one_line(study.name, 80)} is ..."
         self._show_rows([], [])
-        self.reading.open(study)
+        self.reading.cancel()
+        self._read()
 
     def _poll(self) -> None:
         if self.is_current:
-            self.reading.read()
+            self._read()
 
-    @on(ProgressComputation.Read)
-    def _show_progress(self, message: ProgressComputation.Read) -> None:
-        if message.serial != self.reading.serial:
-            return
-        self.reading.busy = False
-        self.progress = message.progress
-        self._show_rows(people_rows(message.progress), question_rows(message.progress))
+    def _read(self) -> None:
+        """Read the progress now, unless a reading is under way."""
+        if self.study is not None and not self.reading.busy:
+            self.reading.start(partial(self._read_progress, self.study))
 
-    @on(ProgressComputation.Refused)
-    def _show_error(self, message: ProgressComputation.Refused) -> None:
-        if message.serial != self.reading.serial:
-            return
-        self.reading.busy = False
+    def _read_progress(self, study: Study) -> StudyProgress:
+        from lab.studies.progress.study_progress import ProgressReader, check_whole
+
+        check_whole(self.store, f"study {study.name}")
+        reader = self._reader or ProgressReader(self.store)
+        progress = reader.read(study)
+        self._reader = reader
+        return progress
+
+    def _show_progress(self, progress: StudyProgress) -> None:
+        self.progress = progress
+        self._show_rows(people_rows(progress), question_rows(progress))
+
+    def _show_error(self, error: LabError) -> None:
         self.progress = None
-        self.people.empty = plain(message.error.sentence)
+        self.people.empty = plain(error.sentence)
         self._show_rows([], [])
 
     def _show_rows(self, people: list[ProgressRow], questions: list[ProgressRow]) -> None:
@@ -245,7 +197,7 @@ class ProgressScreen(RoomScreen[None]):
     def action_recount(self) -> None:
         """Read the progress now."""
         self.notify("Reading what is there now.", markup=False)
-        self.reading.read()
+        self._read()
 
     def action_agreement(self) -> None:
         """Show the study's agreement."""

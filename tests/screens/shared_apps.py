@@ -20,8 +20,9 @@ from screens.agreement.agreement import AgreementScreen
 from screens.annotate.annotate import AnnotateScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
-from screens.navigation import RESULT_ROOMS, Opening
+from screens.navigation import Opening
 from screens.raters.raters import RatersScreen
+from screens.rooms import ROOMS
 from screens.study_progress.study_progress import ProgressScreen
 from store.store import Store
 
@@ -165,7 +166,7 @@ class SharedApps:
     async def _clear_away(self, but: SharedApp) -> None:
         """Ends the other apps that look by themselves what is new in a file: theirs is gone."""
         for key, shared in list(self._apps.items()):
-            if shared is not but and shared.opening.screen in RESULT_ROOMS:
+            if shared is not but and ROOMS[shared.opening.screen].shows_results:
                 del self._apps[key]
                 await shared.end()
 

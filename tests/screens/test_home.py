@@ -45,7 +45,7 @@ def runs(app: LabApp) -> RunList:
 @pytest.fixture
 def home(full: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> LabApp:
     """Home over three runs, with three fixed tasks."""
-    monkeypatch.setattr(HomeScreen, "_read_tasks", lambda self: self.post_message(HomeScreen.TasksRead(TASKS)))
+    monkeypatch.setattr("screens.home.home._read_library", lambda: TASKS)
     return LabApp(full, settings)
 
 

@@ -198,7 +198,7 @@ async def test_a_shows_a_studys_agreement_and_its_sister_rooms_show_the_same_stu
         for key, room in (("f7", "adjudicate"), ("f8", "raters"), ("f6", "agreement")):
             await pilot.press(key)
             await until(pilot, lambda room=room: app.current_mode == room)
-            assert app.shown_studies[room] == second.name  # type: ignore[index]
+            assert app.shown_studies[room] == second.name
 
 
 async def test_enter_on_a_study_with_nothing_to_answer_shows_its_agreement(full: Store, until: Until) -> None:

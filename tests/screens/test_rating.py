@@ -13,7 +13,8 @@ from lab.core.study.label import Act
 from lab.core.values.ids_and_clock import now, uuid7
 from screens.app import LabApp
 from screens.home.studies import StudyTable
-from screens.navigation import ROOMS, Opening
+from screens.navigation import Opening
+from screens.rooms import ROOMS
 from store.store import Store
 from tests.screens.runs import WHOLE, painted
 from tests.studies import R1, frozen, unit

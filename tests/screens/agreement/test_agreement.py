@@ -260,7 +260,7 @@ async def test_answers_that_came_in_meanwhile_are_said_and_r_recounts(
         unit = units()[5]
         store.labels.record(study, unit, label(study, unit, "pay", "seen", True, rater=Actor("human", "R3")))
         hand_in(store, study, "R3", "u5")
-        it.reading.poll()
+        it._poll()
         await until(pilot, lambda: "1 newer answer: r recounts" in painted(app))
         assert it.fields.rows[at(app, "percent exact")].places == before
         await pilot.press("r")
@@ -301,9 +301,9 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = made(store)
-    let, agreed = threading.Event(), lab.studies.progress.study_data.study_agreements
+    let, gathered = threading.Event(), lab.studies.progress.study_data.load_study_data
     monkeypatch.setattr(
-        lab.studies.progress.study_data, "study_agreements", lambda *of: (let.wait(180), agreed(*of))[1]
+        lab.studies.progress.study_data, "load_study_data", lambda *of: (let.wait(180), gathered(*of))[1]
     )
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -449,7 +449,7 @@ async def test_answers_are_read_once_for_all_that_is_made_of_them(
         await until(pilot, lambda: ready(app))
         await pilot.press("b")
         await until(pilot, lambda: ready(app) and "resamples of 6 runs" in painted(app))
-        assert room(app).reading.how.interval == "bootstrap"
+        assert room(app).how.interval == "bootstrap"
         await pilot.press("enter")
         await until(pilot, lambda: room(app).items.count == 3)
         assert reads == [study.id]

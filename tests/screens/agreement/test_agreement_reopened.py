@@ -14,7 +14,7 @@ from lab.core.study.study import Study
 from lab.core.task.task import Actor
 from lab.studies.progress.agreement_cache import cached_overview, last_agreements, last_overview, stored_overview
 from lab.studies.progress.study_data import load_study_data, study_agreements
-from screens.agreement import charts
+from screens.agreement import computation
 from store.erasing.withdrawal import withdraw
 from store.store import Store
 from store.studies.agreement_labels import AgreementLabels
@@ -73,7 +73,7 @@ def test_what_is_kept_is_what_would_be_drawn(store: Store) -> None:
     studied = load_study_data(store, study)
     kept = kept_beside(store, study)
     for field in ("state", "seen", "rating"):
-        assert kept.pairs[field] == charts.pairs_of(studied, field)
+        assert kept.pairs[field] == computation.pairs_of(studied, field)
     grids = {(one.field, one.one, one.other): one for one in kept.grids}
     for ask in (
         ("state", "", ""),
@@ -81,7 +81,7 @@ def test_what_is_kept_is_what_would_be_drawn(store: Store) -> None:
         ("state", "truth", JUDGE.partition(":")[2]),
         ("rating", "", ""),
     ):
-        assert grids[ask] == charts.confusion_of(studied, *ask)
+        assert grids[ask] == computation.confusion_of(studied, *ask)
     assert grids["state", "R1", "R3"].grid is not None
     assert grids["rating", "", ""].grid is None
     assert "no categories" in grids["rating", "", ""].why
@@ -92,7 +92,7 @@ def kept_beside(store: Store, study: Study, how: IntervalTerms = IntervalTerms()
     studied = load_study_data(store, study, how)
     found = study_agreements(store, study, how)
     return cached_overview(
-        store, study, how, lambda: charts.build_overview(studied, found, nullcontext(), lambda: True)
+        store, study, how, lambda: computation.build_overview(studied, found, nullcontext(), lambda: True)
     )
 
 
@@ -136,6 +136,6 @@ async def test_after_more_came_in_pairs_are_counted_anew(store: Store, until: Un
 def test_what_is_no_longer_wanted_is_not_made(store: Store) -> None:
     study = made(store)
     with pytest.raises(CancelledError):
-        charts.build_overview(
+        computation.build_overview(
             load_study_data(store, study), study_agreements(store, study), nullcontext(), lambda: False
         )

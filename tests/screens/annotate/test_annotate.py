@@ -26,7 +26,6 @@ from screens.annotate.annotate import AnnotateScreen
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.keys import ROOM_KEYS, SHEET_KEYS
 from screens.annotate.menu import Menu
-from screens.annotate.study_list import DealtStudies
 from screens.app import LabApp
 from screens.home.studies import StudyTable
 from screens.navigation import Opening
@@ -352,7 +351,7 @@ async def test_enter_goes_on_with_the_study_that_was_left_before_the_shelf_is_re
         await press(pilot, "down", "enter")
         await until(pilot, lambda: ready(app))
         room(app).shelf.go(0)  # where it stands is not what tells which study was left
-        monkeypatch.setattr(DealtStudies, "_read", lambda studies, left: None)
+        monkeypatch.setattr(room(app).shelf._reading, "start", lambda work: None)
         await press(pilot, "escape", "enter")
         await until(pilot, lambda: ready(app))
         wanted = room(app).course.study

@@ -59,8 +59,7 @@ def ready(app: LabApp) -> bool:
     """Whether both runs stand there and what was last looked at is shown."""
     if not isinstance(app.screen, CompareScreen) or app.screen.compared is None:
         return False
-    eyes = app.screen._readers
-    return not any(eye._busy for eye in eyes) and all(page.border_title for page in app.screen.pages)
+    return not any(places.busy for places in app.screen._places) and all(page.border_title for page in app.screen.pages)
 
 
 def test_steps_answer_one_another_and_a_reply_is_a_difference(filled: Store) -> None:

@@ -104,7 +104,7 @@ async def test_a_run_is_rewound_and_goes_on_as_another_at_every_size(store: Any,
             await until(pilot, lambda: len(store.runs.trace(first.trace_id).steps) == steps)  # noqa: B023
         await until(pilot, lambda: first.decisions.waiting is not None)
         room = app.screen
-        await until(pilot, lambda: len(room._debugging.steps) == 2)
+        await until(pilot, lambda: len(room._step_words) == 2)
         await pilot.press("r")
         await until(pilot, lambda: room.query_one(StepList).has_focus)
         assert room.query_one(RewindPanel).display
@@ -123,7 +123,7 @@ async def test_a_run_is_rewound_and_goes_on_as_another_at_every_size(store: Any,
         await pilot.press("t", "ctrl+r")
         await until(pilot, lambda: again.decisions.waiting is not None)
         assert again.gate.asking
-        await until(pilot, lambda: len(app.screen._debugging.steps) == 1)
+        await until(pilot, lambda: len(app.screen._step_words) == 1)
         old = store.runs.trace(first.trace_id)
         assert (old.status, old.ended.reason) == ("stopped", f"rewound to step 2 as run {again.trace_id}")
         begun = next(iter(store.runs.events(again.trace_id)))

@@ -123,7 +123,7 @@ async def test_a_room_in_which_nothing_is_open_names_the_keys_as_they_are_bound_
         said = ""
         for name in EMPTY:
             with pytest.raises(LabError) as refused:
-                app.action_show(name)  # type: ignore[arg-type]
+                app.action_show(name)
             said += refused.value.sentence
         assert said.count("ctrl+F2") == len(EMPTY) - 1
         assert "ctrl+k on two runs in Runs (ctrl+F11)" in said

@@ -7,18 +7,16 @@ from threading import Event
 from typing import Any
 
 import pytest
-from textual.message import Message
-from textual.message_pump import MessagePump
 
 from lab.core.run.run_records import Summary
 from lab.core.settings import Settings
 from lab.runs.run_acts import TagChange, archive_runs, tag_runs
 from screens.app import LabApp
+from screens.background import Background
 from screens.home import home
-from screens.home.home import HomeScreen
+from screens.home.home import HomeScreen, RunPage
 from screens.home.lists import RunList
 from screens.home.studies import StudyTable
-from screens.lab import post_if_newest
 from screens.navigation import Opening
 from screens.runs.runs import RunsScreen
 from screens.runs.table import RunTableView
@@ -180,7 +178,8 @@ async def test_what_was_read_before_the_last_undo_is_not_shown_after_it(
     filled: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs are read in threads, and these end in any order."""
-    summaries, held, free, posted = type(filled.runs).summaries, Event(), Event(), list[str]()
+    summaries, read = type(filled.runs).summaries, HomeScreen._read_page
+    held, free, posted, ended = Event(), Event(), list[str](), list[Any]()
 
     def hold_the_archived(*args: Any, **more: Any) -> list[Summary]:
         page = summaries(*args, **more)
@@ -189,13 +188,19 @@ async def test_what_was_read_before_the_last_undo_is_not_shown_after_it(
             assert free.wait(180)
         return page
 
-    def noted(node: MessagePump, message: Message) -> None:
-        post_if_newest(node, message)
-        if isinstance(message, HomeScreen.RunsRead):
-            posted.append(" ".join(run.id for run in message.runs))
+    class Noted(Background[Any]):
+        def _run(self, work: Any) -> None:
+            super()._run(work)
+            ended.append(self)
+
+    def noted(*args: Any, **more: Any) -> RunPage:
+        page = read(*args, **more)
+        posted.append(" ".join(run.id for run in page.runs))
+        return page
 
     monkeypatch.setattr(type(filled.runs), "summaries", hold_the_archived)
-    monkeypatch.setattr(home, "post_if_newest", noted)
+    monkeypatch.setattr(HomeScreen, "_read_page", noted)
+    monkeypatch.setattr(home, "Background", Noted)
     app = LabApp(filled, Settings(person="D1"))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: len(posted) == 1)
@@ -205,6 +210,9 @@ async def test_what_was_read_before_the_last_undo_is_not_shown_after_it(
         await until(pilot, lambda: len(posted) == 2)
         free.set()
         await until(pilot, lambda: posted == ["a6 a5 a4 a3 a2 a1", "a6 a5 a4 a3 a2 a1", "a5 a4 a3 a2 a1"])
+        assert isinstance(app.screen, HomeScreen)
+        reading = app.screen._runs
+        await until(pilot, lambda: ended.count(reading) == 3)
         await until(pilot, lambda: app.screen.query_one(RunList).rows[0].id == "a6")
         assert "Runs  6" in painted(app)
 

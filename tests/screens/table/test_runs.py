@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from threading import Event
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from screens.compare.compare import CompareScreen
 from screens.home.home import HomeScreen
 from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen
-from screens.runs import run_reader as reading
+from screens.runs import runs as reading
 from screens.runs.runs import RunsScreen
 from screens.runs.table import RunTableView
 from store.store import Store
@@ -53,28 +54,36 @@ def there(app: LabApp, count: int = 6) -> bool:
     return isinstance(app.screen, RunsScreen) and app.screen._whole and app.screen.table.arranged.runs == count
 
 
-class PageOwner:
-    """Reads at once what it is to read in a thread, and takes the pages when it is told to."""
+async def test_what_was_read_twice_before_a_page_was_taken_is_taken_once(
+    filled: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = runs(filled)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: there(app))
+        rows, reads, held, free = type(filled.runs).rows, list[int](), Event(), Event()
 
-    def __init__(self) -> None:
-        self.pages: list[reading.RunsReader.PageRead] = []
+        def hold_the_first(*args: Any, **more: Any) -> Any:
+            page = rows(*args, **more)
+            reads.append(len(page))
+            if len(reads) == 1:
+                held.set()
+                assert free.wait(180)
+            return page
 
-    def run_worker(self, work: Callable[[], None], *, thread: bool) -> None:
-        work()
-
-    def post_message(self, page: reading.RunsReader.PageRead) -> None:
-        self.pages.append(page)
-
-
-def test_what_was_read_twice_before_a_page_was_taken_is_taken_once(filled: Store) -> None:
-    owner: Any = PageOwner()
-    reader = reading.RunsReader(owner, filled)
-    reader.reload()
-    reader.reload()
-    assert [reader.accepts(page) for page in owner.pages] == [False, True]
-    assert [len(page.entries) for page in owner.pages] == [6, 6]
-    reader.reload()
-    assert len(owner.pages) == 2, "the same rows are not read again"
+        monkeypatch.setattr(type(filled.runs), "rows", hold_the_first)
+        taken: list[int] = []
+        monkeypatch.setattr(room(app), "lay_out", lambda **_: taken.append(len(room(app).entries)))
+        filled.runs.add(made(Made("a7")))
+        room(app).reload()
+        await until(pilot, held.is_set)
+        filled.runs.add(made(Made("a8")))
+        room(app).reload()
+        await until(pilot, lambda: taken == [8])
+        free.set()
+        room(app).reload()
+        await until(pilot, lambda: not room(app).reading.busy)
+        assert taken == [8]
+        assert reads == [7, 8], "the same rows are not read again"
 
 
 async def test_runs_are_listed_newest_first_with_what_they_cost_and_filtered_and_sorted(
@@ -246,7 +255,7 @@ async def test_pages_leave_out_none_and_what_stands_there_stays_until_all_is_rea
         store.runs.add(made(Made("r23")))
         laid: list[int] = []
         monkeypatch.setattr(room(app), "lay_out", lambda **_: laid.append(len(room(app).entries)))
-        room(app).reading.reload()
+        room(app).reload()
         await until(pilot, lambda: len(room(app).entries) == 24)
         assert laid == [24]
 
@@ -309,7 +318,7 @@ def test_runs_looks_as_it_did(filled: Store, snap_compare: Any, size: tuple[int,
         await rests(pilot, lambda: there(app))
         for key in keys:
             await pilot.press(key)
-        await rests(pilot, lambda: not room(app).reading.costing)
+        await rests(pilot, lambda: not room(app).costing.busy)
 
     assert snap_compare(app, terminal_size=size, run_before=ready)
 
