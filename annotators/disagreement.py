@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from annotators.adjudication import answered_places
-from annotators.agreement.answers import places_of
-from annotators.agreement.rater_sequence import sequence_of
+from annotators.agreement.ratings.answers import places_of
+from annotators.agreement.ratings.rater_sequence import sequence_of
 from annotators.study_data import StudyData
 from lab.core.study.study_progress import FieldDisagreement, Share
 

@@ -28,7 +28,7 @@ from lab.core.run.run_records import Imported, RelatedRun
 from lab.core.run.step import Action, Proposed
 from lab.core.run.trace import AnyEvent, Asked, Started, Step
 from lab.core.settings import Settings
-from lab.runs.fork import ForkChange, fork_run
+from lab.runs.fork.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import PERSON, Spec, brief_of
 from screens.adjudicate.adjudicate import AdjudicateScreen

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotators.agreement import coefficients
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.counts import NO_ANSWERS, select_places
-from annotators.agreement.icc import icc, icc_interval
-from annotators.agreement.intervals import estimate
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.linearised import cohen_error, fleiss_error, fleiss_z, gwet_error
-from annotators.agreement.numbers import mae, mse, pearson, share_within, spearman
-from annotators.agreement.ratings import Floats, NumericRatings, RatedItem, Ratings
-from annotators.agreement.weights import linear, quadratic
+from annotators.agreement.coefficients import categorical
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.counts import NO_ANSWERS, select_places
+from annotators.agreement.coefficients.icc import icc, icc_interval
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.coefficients.numbers import mae, mse, pearson, share_within, spearman
+from annotators.agreement.coefficients.weights import linear, quadratic
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.intervals.linearised import cohen_error, fleiss_error, fleiss_z, gwet_error
+from annotators.agreement.ratings.ratings import Floats, NumericRatings, RatedItem, Ratings
 from lab.core.codec import read_file
 from lab.core.errors import LabError
 from lab.core.study.agreement import IntervalTerms
@@ -287,14 +287,14 @@ def _is_number(value: Any) -> bool:
 # -- what a case asks for: a statistic, or its error, z or interval ------------------------------------------------
 
 _WEIGHTED: dict[str, Callable[[Ratings, Floats | None], AdditiveStatistic]] = {
-    "cohen_kappa": coefficients.cohen_kappa, "scott_pi": coefficients.scott_pi,
-    "fleiss_kappa": coefficients.fleiss_kappa,
-    "conger_kappa": coefficients.conger_kappa, "brennan_prediger": coefficients.brennan_prediger,
-    "gwet_ac": coefficients.gwet_ac, "gwet_ac1": coefficients.gwet_ac, "gwet_ac2": coefficients.gwet_ac,
+    "cohen_kappa": categorical.cohen_kappa, "scott_pi": categorical.scott_pi,
+    "fleiss_kappa": categorical.fleiss_kappa,
+    "conger_kappa": categorical.conger_kappa, "brennan_prediger": categorical.brennan_prediger,
+    "gwet_ac": categorical.gwet_ac, "gwet_ac1": categorical.gwet_ac, "gwet_ac2": categorical.gwet_ac,
 }  # fmt: skip
 _PLAIN: dict[str, Callable[[Ratings], AdditiveStatistic]] = {
-    "percent_agreement": coefficients.percent, "percent": coefficients.percent, "light_kappa": coefficients.light_kappa,
-    "percent_exact": coefficients.percent_exact, "percent_agreement_exact": coefficients.percent_exact,
+    "percent_agreement": categorical.percent, "percent": categorical.percent, "light_kappa": categorical.light_kappa,
+    "percent_exact": categorical.percent_exact, "percent_agreement_exact": categorical.percent_exact,
 }  # fmt: skip
 _NUMBERS: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
     "pearson": pearson, "pearson_r": pearson, "spearman": spearman, "spearman_rho": spearman, "mse": mse, "mae": mae,
@@ -353,12 +353,12 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
             base += "_" + next((level for level in ("ordinal", "interval", "ratio") if level in rest), "nominal")
         if base in _PLAIN:
             return (
-                coefficients.percent_exact(ratings) if "exact" in rest and "percent" in base else _PLAIN[base](ratings)
+                categorical.percent_exact(ratings) if "exact" in rest and "percent" in base else _PLAIN[base](ratings)
             )
         if base in _NUMBERS:
             return _NUMBERS[base](case.numbers)
         if base.startswith("krippendorff_alpha_"):
-            return coefficients.krippendorff_alpha(ratings, base.removeprefix("krippendorff_alpha_"))
+            return categorical.krippendorff_alpha(ratings, base.removeprefix("krippendorff_alpha_"))
         if base == "share" and (band := re.search(r"within \+-\s*(\d*\.?\d+)", rest)):
             return share_within(case.numbers, float(band[1]))
     except ValueError as error:

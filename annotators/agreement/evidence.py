@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import EPSILON, AdditiveStatistic, ratio, totals_by_trace, value_of
-from annotators.agreement.answers import FieldAnswers, answers_of
-from annotators.agreement.estimates import EstimateMaker, SampleCounts
-from annotators.agreement.numbers import mean
-from annotators.agreement.ratings import Floats
+from annotators.agreement.coefficients.additive import EPSILON, AdditiveStatistic, ratio, totals_by_trace, value_of
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.intervals.estimates import EstimateMaker, SampleCounts
+from annotators.agreement.ratings.answers import FieldAnswers, answers_of
+from annotators.agreement.ratings.ratings import Floats
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field

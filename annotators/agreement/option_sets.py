@@ -13,16 +13,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import coefficients
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.alpha import alpha_by_distance
-from annotators.agreement.answers import answers_of, field_named
-from annotators.agreement.estimates import AGAIN, AGAINST, MOST, RUNS, EstimateMaker, Statistic
-from annotators.agreement.fields import FLAG, TRUTH, clusters_at, missing_of, numbers_at, numeric_truth_and_rater
-from annotators.agreement.item_parts import kinds_of
-from annotators.agreement.judge_accuracy import NAMED, judge_statistic
-from annotators.agreement.numbers import mean
-from annotators.agreement.ratings import (
+from annotators.agreement.coefficients import categorical
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.alpha import alpha_by_distance
+from annotators.agreement.coefficients.judge_accuracy import NAMED, judge_statistic
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.coefficients.similarity import pairwise_share_within
+from annotators.agreement.intervals.estimates import AGAIN, AGAINST, MOST, RUNS, EstimateMaker, Statistic
+from annotators.agreement.ratings.answers import answers_of, field_named
+from annotators.agreement.ratings.fields import (
+    FLAG,
+    TRUTH,
+    clusters_at,
+    missing_of,
+    numbers_at,
+    numeric_truth_and_rater,
+)
+from annotators.agreement.ratings.item_parts import kinds_of
+from annotators.agreement.ratings.ratings import (
     NO_MAJORITY,
     Floats,
     MissingAnswers,
@@ -30,7 +38,6 @@ from annotators.agreement.ratings import (
     Ratings,
     missing_of_all,
 )
-from annotators.agreement.similarity import pairwise_share_within
 from annotators.agreement.statistics_by_kind import why_not_comparable
 from annotators.study_data import StudyData
 from lab.core.study.adjudication import set_of_most
@@ -229,11 +236,11 @@ def _set_statistics(these: SetRatings) -> list[Statistic]:
 def _option_statistics(ratings: Ratings) -> list[Statistic]:
     """Return the statistics of one option: percent, kappa (Cohen's for two raters, else Fleiss') and AC1."""
     two = len(ratings.raters) == 2
-    kappa: Statistic = ("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings))
+    kappa: Statistic = ("fleiss kappa", lambda: categorical.fleiss_kappa(ratings))
     if two:
-        kappa = ("cohen kappa", lambda: coefficients.cohen_kappa(ratings))
+        kappa = ("cohen kappa", lambda: categorical.cohen_kappa(ratings))
     return [
-        ("percent", lambda: coefficients.percent(ratings)), kappa, ("ac1", lambda: coefficients.gwet_ac(ratings)),
+        ("percent", lambda: categorical.percent(ratings)), kappa, ("ac1", lambda: categorical.gwet_ac(ratings)),
     ]  # fmt: skip
 
 
@@ -316,7 +323,7 @@ def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agree
         ratings = two.option(id)
         own = EstimateMaker(study_data, field.id, ratings, part_of(id), between)
         numbers += [own.number(name, judge_statistic(ratings, what, "yes")) for what, name in NAMED]
-        numbers.append(own.number("ac1", coefficients.gwet_ac(ratings)))
+        numbers.append(own.number("ac1", categorical.gwet_ac(ratings)))
     return numbers
 
 

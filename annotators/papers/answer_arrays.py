@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedItem, Ratings
+from annotators.agreement.ratings.ratings import MissingAnswers, NumericRatings, RatedItem, Ratings
 
 
 class AnswerRow(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from annotators.agreement.fields import Derived, clusters_at
-from annotators.agreement.item_parts import RatingsPart
-from annotators.agreement.ratings import NO_MAJORITY, MissingAnswers, RatedItem, Ratings, missing_of_all
+from annotators.agreement.ratings.fields import Derived, clusters_at
+from annotators.agreement.ratings.item_parts import RatingsPart
+from annotators.agreement.ratings.ratings import NO_MAJORITY, MissingAnswers, RatedItem, Ratings, missing_of_all
 from annotators.agreement.test_retest import runs_of
 from annotators.papers.field_answers import asked_units
 from annotators.study_data import StudyData

@@ -8,9 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.categorical import (
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent,
+)
+from annotators.agreement.ratings.fields import ratings_of
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.cells import coefficient, count, few_runs_warning, share_of_independent
 from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled_counts

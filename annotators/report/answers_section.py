@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from annotators.agreement.ratings import RatedItem
+from annotators.agreement.ratings.ratings import RatedItem
 from annotators.papers.cells import COUNTED, number_without_interval
 from annotators.papers.field_answers import FieldAnswer, answers_in, asked_units, how_many_answered, run_of
 from annotators.papers.pspa.pair_table import methods_of, winner
@@ -66,7 +66,7 @@ def sections(study_data: StudyData) -> list[Section]:
 def _sentences(study_data: StudyData) -> list[str]:
     if not any(how_many_answered(study_data, field.id) for field in study_data.study.protocol.fields):
         return [_NOBODY]
-    from annotators.agreement.estimates import clusters_of
+    from annotators.agreement.intervals.estimates import clusters_of
 
     cluster = clusters_of(study_data)
     says = [_PLAYED if is_played(study_data) else _RULE, _INTERVALS.format(cluster, cluster)]

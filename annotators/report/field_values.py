@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import SampleCounts, as_agreement, clusters_of
-from annotators.agreement.fields import numbers_of, ratings_of, truth_of
-from annotators.agreement.intervals import FEW_TRACES, SAME_IN_ALL, estimate, estimate_share
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.intervals.estimates import SampleCounts, as_agreement, clusters_of
+from annotators.agreement.intervals.intervals import FEW_TRACES, SAME_IN_ALL, estimate, estimate_share
 from annotators.agreement.judges import mean_of
-from annotators.agreement.numbers import mean
 from annotators.agreement.option_sets import sets_of, truth_of_sets
-from annotators.agreement.ratings import NO_MAJORITY, Floats, Ints, MissingAnswers, RatedItem, Ratings
+from annotators.agreement.ratings.fields import numbers_of, ratings_of, truth_of
+from annotators.agreement.ratings.ratings import NO_MAJORITY, Floats, Ints, MissingAnswers, RatedItem, Ratings
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field, Option

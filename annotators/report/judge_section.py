@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import as_agreement, clusters_of
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.intervals.estimates import as_agreement, clusters_of
 from annotators.study_data import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
 from annotators.validation.biases import SelfPreference, VerbosityBias

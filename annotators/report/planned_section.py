@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from annotators.agreement.estimates import AGAIN, MINUS, RUNS
 from annotators.agreement.evidence import EVIDENCE
-from annotators.agreement.fields import ratings_of, truth_of
+from annotators.agreement.intervals.estimates import AGAIN, MINUS, RUNS
 from annotators.agreement.option_sets import truth_of_sets
+from annotators.agreement.ratings.fields import ratings_of, truth_of
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.report import Bars, Number, Section

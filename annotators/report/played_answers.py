@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import as_agreement
-from annotators.agreement.intervals import FEW_TRACES, LEAST_TRACES, SAME_IN_ALL, estimate, t_quantile
-from annotators.agreement.numbers import mean
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.intervals.estimates import as_agreement
+from annotators.agreement.intervals.intervals import FEW_TRACES, LEAST_TRACES, SAME_IN_ALL, estimate, t_quantile
 from annotators.papers.cells import clip_difference
 from annotators.report.field_values import TOO_FEW, AnswerMeasure, FieldValues, answer_number, field_values, number_of
 from annotators.report.sample_section import reason_words

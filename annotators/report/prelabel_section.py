@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import as_agreement, clusters_of
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.intervals.estimates import as_agreement, clusters_of
 from annotators.study_data import StudyData
 from annotators.validation.anchoring import Anchoring, anchoring
 from lab.core.study.agreement import IntervalTerms

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
-from annotators.agreement.distributions import binomial_two_sided, wilson
-from annotators.agreement.intervals import estimate
-from annotators.agreement.ratings import Floats, Ints
+from annotators.agreement.coefficients.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
+from annotators.agreement.intervals.distributions import binomial_two_sided, wilson
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.ratings.ratings import Floats, Ints
 from annotators.validation.prediction_powered import difference_of_estimates
 from lab.core.study.agreement import IntervalTerms
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
 from annotators.agreement.option_sets import sets_of, sets_of_runs, truth_of_sets
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.ratings.fields import CATEGORICAL, ratings_of, truth_of
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.agreement.test_retest import rating_numbers, runs_of
 from annotators.study_data import StudyData
 from lab.core.study.protocol import Field

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.ratings import Floats
+from annotators.agreement.ratings.ratings import Floats
 from annotators.validation.prediction_powered import CorrectedEstimate
 
 UNIFORM = 0.3

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import Estimate, totals_by_trace
-from annotators.agreement.distributions import t_quantile, wilson
-from annotators.agreement.ratings import Floats, Ints
+from annotators.agreement.coefficients.additive import Estimate, totals_by_trace
+from annotators.agreement.intervals.distributions import t_quantile, wilson
+from annotators.agreement.ratings.ratings import Floats, Ints
 from annotators.validation.double_sample import LEAST_LABELS, double_sample, interval, rate
 
 TOO_FEW = f"fewer than {LEAST_LABELS} labels of people, or labels of fewer clusters"

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import numbers
-from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, undefined
-from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.counts import rated_by_all, select_places, sum_by_trace, why_not_comparable
-from annotators.agreement.intervals import estimate, estimates
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.coefficients import numbers
+from annotators.agreement.coefficients.additive import AdditiveStatistic, Estimate, ratio, undefined
+from annotators.agreement.coefficients.categorical import cohen_kappa
+from annotators.agreement.coefficients.counts import rated_by_all, select_places, sum_by_trace, why_not_comparable
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.intervals.intervals import estimate, estimates
+from annotators.agreement.ratings.ratings import Floats, Ratings
 from lab.core.study.agreement import IntervalTerms
 
 OF_CATEGORY: tuple[Judged, ...] = ("recall", "specificity", "precision", "f1")

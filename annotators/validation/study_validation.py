@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, percent_exact
-from annotators.agreement.counts import answer_counts, category_counts, rated_twice, why_not_comparable
-from annotators.agreement.fields import join_columns
-from annotators.agreement.intervals import estimate, estimates, minus
-from annotators.agreement.judge_accuracy import judge_statistic
-from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, percent_exact
+from annotators.agreement.coefficients.counts import answer_counts, category_counts, rated_twice, why_not_comparable
+from annotators.agreement.coefficients.judge_accuracy import judge_statistic
+from annotators.agreement.intervals.intervals import estimate, estimates, minus
+from annotators.agreement.ratings.fields import join_columns
+from annotators.agreement.ratings.ratings import Floats, Ratings
 from annotators.study_data import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
 from annotators.validation.alternative_annotator import (

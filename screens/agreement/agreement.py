@@ -41,7 +41,7 @@ from screens.widgets.table import Table, TableColumn
 from screens.widgets.text_fields import TextLine
 
 if TYPE_CHECKING:
-    from annotators.agreement.disputes import Dispute, DisputedAnswer
+    from annotators.agreement.ratings.disputes import Dispute, DisputedAnswer
     from store.store import Store
 
 JACKKNIFE = IntervalTerms()

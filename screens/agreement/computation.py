@@ -19,7 +19,7 @@ from lab.core.study.report import Grid
 from lab.core.study.study import Study
 
 if TYPE_CHECKING:
-    from annotators.agreement.disputes import Dispute
+    from annotators.agreement.ratings.disputes import Dispute
     from annotators.study_data import StudyData
     from lab.studies.progress.agreement_cache import StudyOverview
     from store.store import Store
@@ -274,8 +274,8 @@ class AgreementComputation:
 
     def _compute_list(self, serial: int, study_data: StudyData, ask: ChartRequest) -> Listed:
         from annotators.agreement.agreements import disputed_places
-        from annotators.agreement.disputes import disputes, disputes_between
         from annotators.agreement.pairs import CATEGORICAL
+        from annotators.agreement.ratings.disputes import disputes, disputes_between
 
         places: Sequence[tuple[str, str]] = disputed_places(study_data, ask.field, ask.cell, ask.one, ask.other)
         field = study_data.study.protocol.field(ask.field)

@@ -22,9 +22,9 @@ from lab.core.run.trace import Trace
 from lab.core.settings import Settings
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
-from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
-from lab.runs.running_servers import notes_stamp
+from lab.runs.endpoint.conversation_list import ConversationLine, conversations
+from lab.runs.endpoint.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
+from lab.runs.endpoint.running_servers import notes_stamp
 from screens.answer.brief import BriefPage
 from screens.answer.conversation_words import dialogue_content, said_before
 from screens.answer.inbox import Inbox

@@ -8,7 +8,7 @@ from textual.geometry import Size
 
 from lab.core.run.trace import Trace
 from lab.core.text.plain_text import plain
-from lab.runs.conversation_run import system_of
+from lab.runs.endpoint.conversation_run import system_of
 from screens.answer.words import translated
 from screens.persona_facts import fact_lines
 from screens.theme import HEADING, MUTED

@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.run.screen_clock import Clock, format_duration, seconds_passed
-from lab.runs.conversation_list import ConversationLine
 from lab.runs.descriptions import one_line
+from lab.runs.endpoint.conversation_list import ConversationLine
 from screens.answer.words import counted, translated
 from screens.theme import ACCENT, LOUD_WARNING, MUTED
 from screens.widgets.lines import LineList

@@ -7,8 +7,8 @@ from textual.content import Content
 from lab.core.run.screen_clock import Clock, format_duration, seconds_passed
 from lab.core.run.trace import Trace
 from lab.core.text.plain_text import plain
-from lab.runs.conversation_run import Turn
 from lab.runs.descriptions import one_line
+from lab.runs.endpoint.conversation_run import Turn
 from screens.answer.inbox import Inbox
 from screens.answer.tool_form import ToolForm
 from screens.answer.words import counted, translated

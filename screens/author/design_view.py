@@ -25,7 +25,7 @@ from lab.core.task.design import SECTIONS, Section
 from lab.core.task.task import Actor, Task
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.runs.recorded_run import RecordedRun
+from lab.runs.replay.recorded_run import RecordedRun
 from lab.studies.designing.design_drafts import apps, texts
 from lab.studies.designing.design_editing import entries, section_of
 from lab.studies.designing.design_graph import draw_graph

@@ -17,9 +17,9 @@ from lab.core.errors import LabError
 from lab.core.run.trace import Ended
 from lab.core.settings import Settings
 from lab.core.text.plain_text import plain
-from lab.runs.comparison import RunComparison, Side, compare, sign_of
 from lab.runs.descriptions import one_line
-from lab.runs.recorded_run import PlaceView
+from lab.runs.replay.comparison import RunComparison, Side, compare, sign_of
+from lab.runs.replay.recorded_run import PlaceView
 from screens.compare.keys import KEYS
 from screens.key_names import with_keys
 from screens.lab import lab_of, post_if_newest

@@ -22,7 +22,7 @@ from lab.core.settings import Settings
 from lab.core.task.design import subject_of
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.runs.run_acts import archive_runs
+from lab.runs.listing.run_acts import archive_runs
 from lab.studies.planning.study_archive import archive_study
 from lab.studies.seats import may_author, may_debug, may_run, sees_outcomes
 from screens.choice_memory import hash_of, recall, remember

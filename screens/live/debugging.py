@@ -64,7 +64,7 @@ class Debugging:
         self._watch.do(partial(self._rewind, index))
 
     def _rewind(self, index: int) -> None:
-        from lab.runs.fork import rewind_run
+        from lab.runs.fork.fork import rewind_run
 
         session = rewind_run(self._session, index)
         session.begins_paused = "rewound"

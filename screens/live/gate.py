@@ -20,7 +20,7 @@ from lab.core.run.tap_targets import screen_box
 from lab.core.run.ui_tree import UiTree
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import whole_action
-from lab.runs.incomplete_action import action_problem
+from lab.runs.fork.incomplete_action import action_problem
 from screens.key_names import focus_opened, with_keys
 from screens.live.choices import TOO_EARLY, Choice, Choices, choice_bindings
 from screens.record.nodes import NodePicker

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from lab.core.errors import LabError
 from lab.core.run.step import Action, Point
 from lab.core.run.trace import Ended
-from lab.runs.fork import ForkChange
+from lab.runs.fork.fork import ForkChange
 from lab.runs.session import Session
 from screens.lab import lab_of
 from screens.mirror.touch import marks_of

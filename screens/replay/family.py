@@ -17,7 +17,7 @@ from lab.core.errors import LabError
 from lab.core.run.agent_names import shortest_names
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, score_words, status_words
-from lab.runs.family import TreeLine, change_words, tree
+from lab.runs.fork.family import TreeLine, change_words, tree
 from screens.key_names import with_keys
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer

@@ -22,7 +22,7 @@ from lab.core.run.ui_tree import UiTree
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, whole_action
-from lab.runs.fork import ForkChange
+from lab.runs.fork.fork import ForkChange
 from screens.key_names import focus_opened, with_keys
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.gate import action_at

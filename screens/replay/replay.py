@@ -16,7 +16,7 @@ from lab.core.run.trace import Ended
 from lab.core.settings import Settings
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.runs.recorded_run import PlaceView, RecordedRun
+from lab.runs.replay.recorded_run import PlaceView, RecordedRun
 from lab.studies.seats import may_debug, sees_outcomes
 from screens.choice_memory import recall, remember
 from screens.key_names import with_keys

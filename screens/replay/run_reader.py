@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lab.core.errors import LabError
-from lab.runs.recorded_run import PlaceView, RecordedPlace, RecordedRun, RunHead
+from lab.runs.replay.recorded_run import PlaceView, RecordedPlace, RecordedRun, RunHead
 
 
 class RunReader:

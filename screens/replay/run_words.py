@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lab.core.values.rounding import count
-from lab.runs.picture_text import WordlessPicture, read_pictures
+from lab.runs.replay.picture_text import WordlessPicture, read_pictures
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.replay.timeline import Timeline

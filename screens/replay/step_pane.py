@@ -31,7 +31,7 @@ from lab.runs.descriptions import (
     usage_words,
     whole_action,
 )
-from lab.runs.family import change_words
+from lab.runs.fork.family import change_words
 from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED
 
 _SURE = 0.9

@@ -256,7 +256,7 @@ class PrivacyScreen(DemoRoom):
     @work(thread=True, group="redact")
     def _redact(self, run: str, covering: RedactionPlan, reader: TextReader | None) -> None:
         from lab.ocr.reader import forget
-        from lab.runs.picture_text import tree_reader
+        from lab.runs.replay.picture_text import tree_reader
         from store.erasing.run_redaction import redact
 
         try:

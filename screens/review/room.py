@@ -15,7 +15,7 @@ from textual.message import Message
 from lab.core.errors import LabError
 from lab.core.settings import Settings
 from lab.core.task.task import Actor
-from lab.runs.recorded_run import RecordedRun
+from lab.runs.replay.recorded_run import RecordedRun
 from lab.studies.proofreading.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.author.form import ItemForm
 from screens.key_names import with_keys

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from lab.core.errors import LabError
-from lab.runs.run_rows import Cost, RunEntry, cost_of, entry
+from lab.runs.listing.run_rows import Cost, RunEntry, cost_of, entry
 
 if TYPE_CHECKING:
     from store.store import Store

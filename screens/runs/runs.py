@@ -18,10 +18,10 @@ from lab.core.settings import Settings
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line
-from lab.runs.run_acts import archive_runs, tag_change, tag_runs, undo_acts
-from lab.runs.run_filter import RunFilter, parse_filter
-from lab.runs.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
-from lab.runs.run_rows import Cost, RunEntry, entry, with_agent_names
+from lab.runs.listing.run_acts import archive_runs, tag_change, tag_runs, undo_acts
+from lab.runs.listing.run_filter import RunFilter, parse_filter
+from lab.runs.listing.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
+from lab.runs.listing.run_rows import Cost, RunEntry, entry, with_agent_names
 from screens.choice_memory import recall, remember
 from screens.key_names import with_keys
 from screens.lab import lab_of

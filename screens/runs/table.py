@@ -13,8 +13,8 @@ from textual.message import Message
 
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import format_dollars, local_time, mean_words, one_line, score_words, status_words
-from lab.runs.run_order import ArrangedRuns, Order, RunGroup, RunTableLine
-from lab.runs.run_rows import Cost, RunEntry
+from lab.runs.listing.run_order import ArrangedRuns, Order, RunGroup, RunTableLine
+from lab.runs.listing.run_rows import Cost, RunEntry
 from screens.theme import HEADING, LOUD_WARNING, MUTED
 from screens.widgets.lines import MOVE, LineList
 from screens.widgets.table import TableColumn, cell, fit_name_and_title

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from lab.core.run.step import Observation, Proposed, Spent, spent_by
 from lab.core.run.trace import Ended
-from lab.runs.recorded_run import RecordedRun
+from lab.runs.replay.recorded_run import RecordedRun
 
 
 class SentProposal(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from simulators.phone import nav
-from simulators.phone.views import Act, Screen
+from simulators.phone.kit.views import Act, Screen
 
 State = dict[str, Any]
 

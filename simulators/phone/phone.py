@@ -17,12 +17,12 @@ from lab.core.seams import Frame, Screen
 from lab.core.values.png import png_of
 from simulators.phone import touch
 from simulators.phone.app import State, copy
-from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS, first_state
+from simulators.phone.kit.boxes import Window
+from simulators.phone.kit.sized_cache import SizedCache
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 from simulators.phone.overlay import check, merge
-from simulators.phone.sized_cache import SizedCache
 from simulators.phone.stage import activity, artists, windows
-from simulators.phone.theme import HEIGHT, WIDTH
 from simulators.phone.tree import tree
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class DrawnScreen:
 
     @property
     def rgb(self) -> bytes:
-        from simulators.phone.draw import picture
+        from simulators.phone.kit.draw import picture
 
         with self._drawing:
             if self._rgb is None:

@@ -9,12 +9,12 @@ from lab.core.errors import LabError
 from lab.core.run.step import Action, Point
 from simulators.phone import keyboard, nav, scrolling
 from simulators.phone.app import AppContext, State
-from simulators.phone.boxes import Box, Window
 from simulators.phone.installed import APPS, named
+from simulators.phone.kit.boxes import Box, Window
+from simulators.phone.kit.theme import HEIGHT, STATUS_BAR, WIDTH
+from simulators.phone.kit.views import Act, Field
 from simulators.phone.stage import focus_chain, focused, windows
-from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import hit
-from simulators.phone.views import Act, Field
 
 # Milliseconds by which an action, and a wait without a length, advance the phone's clock.
 _ACT_MS, _WAIT_MS = 2000, 1000

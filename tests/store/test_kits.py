@@ -18,7 +18,7 @@ from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Assignment, Gold, Study, Target, UnitText
 from lab.core.task.task import Actor, AgentName
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.runs.run_acts import rename_agent
+from lab.runs.listing.run_acts import rename_agent
 from store.copies.kit_export import make_kit
 from store.store import Store
 from tests import blind

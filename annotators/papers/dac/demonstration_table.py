@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
-from annotators.agreement.judge_accuracy import Box, centre_in_box, same_box
-from annotators.agreement.numbers import icc
-from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.coefficients.judge_accuracy import Box, centre_in_box, same_box
+from annotators.agreement.coefficients.numbers import icc
+from annotators.agreement.ratings.fields import ratings_of
+from annotators.agreement.ratings.ratings import RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import (

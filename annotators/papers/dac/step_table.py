@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share, share_of_independent
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled_counts

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.coefficients import gwet_ac, percent
-from annotators.agreement.ratings import RatedItem
+from annotators.agreement.coefficients.categorical import gwet_ac, percent
+from annotators.agreement.ratings.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, ratings_by
 from annotators.papers.cells import (

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.coefficients import cohen_kappa, gwet_ac, percent, quadratic
-from annotators.agreement.numbers import icc, spearman
-from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.categorical import cohen_kappa, gwet_ac, percent, quadratic
+from annotators.agreement.coefficients.numbers import icc, spearman
+from annotators.agreement.ratings.ratings import NumericRatings, RatedItem, Ratings
 from annotators.agreement.test_retest import numbers_repeated, repeated_ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by

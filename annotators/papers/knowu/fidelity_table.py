@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.additive import AdditiveStatistic, ratio, totals_by_trace
-from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.estimates import as_agreement
-from annotators.agreement.intervals import estimate
-from annotators.agreement.ratings import Floats, MissingAnswers, RatedItem, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic, ratio, totals_by_trace
+from annotators.agreement.coefficients.categorical import cohen_kappa
+from annotators.agreement.intervals.estimates import as_agreement
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.ratings.ratings import Floats, MissingAnswers, RatedItem, Ratings
 from annotators.papers.cells import (
     UnitValue,
     average,

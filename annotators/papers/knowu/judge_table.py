@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.estimates import as_agreement, sample_counts
-from annotators.agreement.fields import derived_numbers, numbers_of
-from annotators.agreement.intervals import difference
-from annotators.agreement.numbers import alpha_numbers, icc, mae, mean
-from annotators.agreement.ratings import Floats, MissingAnswers, NumericRatings
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.numbers import alpha_numbers, icc, mae, mean
+from annotators.agreement.intervals.estimates import as_agreement, sample_counts
+from annotators.agreement.intervals.intervals import difference
+from annotators.agreement.ratings.fields import derived_numbers, numbers_of
+from annotators.agreement.ratings.ratings import Floats, MissingAnswers, NumericRatings
 from annotators.papers.cells import coefficient, few_runs_warning, undefined_number
 from annotators.papers.field_answers import cases_of
 from annotators.papers.knowu.runs import hybrid_of, rule_of

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.agreement.fields import scores_of
+from annotators.agreement.ratings.fields import scores_of
 from annotators.papers.cells import UnitValue, average, clip_difference, few_runs_warning, percent, share_of_independent
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.papers.knowu.policy import Group, paper_policy

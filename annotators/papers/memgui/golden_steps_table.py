@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotators.agreement.numbers import icc
-from annotators.agreement.ratings import RatedItem
+from annotators.agreement.coefficients.numbers import icc
+from annotators.agreement.ratings.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning, share_of_independent

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from annotators.agreement.answers import NOT_HANDED_IN
-from annotators.agreement.coefficients import cohen_kappa, gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.derivations import NOTHING_FOLLOWS
-from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
-from annotators.agreement.numbers import alpha_numbers, icc, mae
-from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
+from annotators.agreement.coefficients.categorical import cohen_kappa, gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.coefficients.numbers import alpha_numbers, icc, mae
+from annotators.agreement.ratings.answers import NOT_HANDED_IN
+from annotators.agreement.ratings.derivations import NOTHING_FOLLOWS
+from annotators.agreement.ratings.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.ratings.ratings import NumericRatings, RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import UnitValue, average, coefficient, column_bars, count, few_runs_warning

@@ -6,11 +6,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from annotators.agreement.additive import AdditiveStatistic, ratio, totals_by_trace, undefined
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
-from annotators.agreement.fields import Derived, derived_numbers, ratings_of, stack_columns, truth_and_rater, truth_of
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.ratings import Floats, NumericRatings, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic, ratio, totals_by_trace, undefined
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.ratings.fields import (
+    Derived,
+    derived_numbers,
+    ratings_of,
+    stack_columns,
+    truth_and_rater,
+    truth_of,
+)
+from annotators.agreement.ratings.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.test_retest import rating_numbers
 from annotators.derived import COMPLETED
 from annotators.papers import cells

@@ -9,9 +9,9 @@ from statistics import NormalDist, fmean
 import numpy as np
 from msgspec.structs import replace
 
-from annotators.agreement.fields import numbers_of
-from annotators.agreement.numbers import icc, mae, mse, pearson, share_within, spearman
-from annotators.agreement.ratings import NumericRatings
+from annotators.agreement.coefficients.numbers import icc, mae, mse, pearson, share_within, spearman
+from annotators.agreement.ratings.fields import numbers_of
+from annotators.agreement.ratings.ratings import NumericRatings
 from annotators.derived import graph_of
 from annotators.papers import cells
 from annotators.papers.cells import coefficient, count, few_runs_warning

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
-from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
-from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, gwet_ac, percent
+from annotators.agreement.ratings.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.ratings.ratings import RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_subsets import column, judge_runs, of_places
 from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from annotators.agreement.intervals import binomial_two_sided
+from annotators.agreement.intervals.intervals import binomial_two_sided
 from annotators.assignment import is_swapped
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, count, number_without_interval, share, undefined_number

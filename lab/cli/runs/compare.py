@@ -7,8 +7,8 @@ import msgspec
 from lab.cli.arguments import Parser, TableArguments, argument
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
-from lab.runs.comparison import RunComparison, Side, sign_of
-from lab.runs.comparison import compare as laid
+from lab.runs.replay.comparison import RunComparison, Side, sign_of
+from lab.runs.replay.comparison import compare as laid
 from lab.studies.seats import sees_outcomes
 
 

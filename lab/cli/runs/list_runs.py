@@ -26,10 +26,10 @@ from lab.core.run.step import Spent
 from lab.core.run.trace import Ended, Started, Step
 from lab.core.task.task import Actor
 from lab.runs.descriptions import format_dollars, mean_words, score_words, status_words
-from lab.runs.run_filter import RunFilter, parse_filter
-from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
-from lab.runs.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
-from lab.runs.run_selection import with_tag
+from lab.runs.listing.run_filter import RunFilter, parse_filter
+from lab.runs.listing.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
+from lab.runs.listing.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
+from lab.runs.listing.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
 from store.store import Store
 

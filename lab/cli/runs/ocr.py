@@ -61,7 +61,7 @@ def add_runs_ocr(parser: Parser) -> None:
 def read(args: ReadArguments) -> int:
     """Recognize words in the pictures of runs without UI text, so that screens show them at once."""
     from lab.ocr.reader import TextReader
-    from lab.runs.picture_text import read_pictures, wordless_pictures
+    from lab.runs.replay.picture_text import read_pictures, wordless_pictures
 
     if [bool(args.runs), args.study is not None, args.all].count(True) != 1:
         raise LabError("read", "takes runs, --study or --all", "`hitlab runs list` lists runs.", code=2)

@@ -11,7 +11,7 @@ from lab.core.task.task import Actor
 from lab.core.task.task_checks import weight_words, weighted_rules
 from lab.core.values.rounding import count
 from lab.runs.descriptions import demonstration_words, is_conversation, outcome_words, spent_words, without_words
-from lab.runs.family import change_words
+from lab.runs.fork.family import change_words
 
 
 def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, errors: bool = False) -> None:

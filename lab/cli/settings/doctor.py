@@ -215,7 +215,7 @@ def _check_graphics(settings: Settings) -> Finding:
 
 
 def _check_fonts() -> Finding:
-    from simulators.phone.fonts import font_of
+    from simulators.phone.kit.fonts import font_of
 
     font = font_of("中")
     do = "" if font else "Install one (Noto Sans CJK, say) for the phone's pictures; the mirror needs none."

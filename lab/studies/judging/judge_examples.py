@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annotators.agreement.fields import CATEGORICAL, FLAG, ratings_of, truth_of
+from annotators.agreement.ratings.fields import CATEGORICAL, FLAG, ratings_of, truth_of
 from annotators.assignment import draw_number
 from annotators.judging.question import JudgeExample, JudgeView
 from annotators.judging.sheet_answer import asked_places

@@ -15,7 +15,7 @@ from lab.core.errors import LabError
 from lab.core.run.measured_run import MeasuredRun
 from lab.core.study.protocol import Protocol
 from lab.core.task.task import Persona, Task, load_persona
-from lab.runs.run_selection import runs_by_id, runs_matching
+from lab.runs.listing.run_selection import runs_by_id, runs_matching
 from store.store import Store
 
 

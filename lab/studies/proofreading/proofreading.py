@@ -24,7 +24,7 @@ from lab.core.study.proofreading import (
 )
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.runs.incomplete_action import action_problem
+from lab.runs.fork.incomplete_action import action_problem
 
 if TYPE_CHECKING:
     from store.store import Store

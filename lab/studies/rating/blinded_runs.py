@@ -12,7 +12,7 @@ from lab.core.run.trace import AnyEvent, Asked, Ended, Step, Trace, fold
 from lab.core.study.blinding import blind_event
 from lab.core.study.protocol import Show
 from lab.core.study.study import Study, Unit
-from lab.runs.recorded_run import RecordedPlace, RecordedRun
+from lab.runs.replay.recorded_run import RecordedPlace, RecordedRun
 
 if TYPE_CHECKING:
     from store.store import Store

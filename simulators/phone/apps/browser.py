@@ -21,7 +21,7 @@ from simulators.phone.apps.browser_data import first_pages, first_trains, first_
 from simulators.phone.apps.browser_history import WEATHER, page_at, remember, title_of, visit
 from simulators.phone.apps.browser_trains import BOOKING, FIRST_TRAINS, TRAIN, Trains
 from simulators.phone.apps.browser_views import day_name, site
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Button,
     Column,
     Dialog,
@@ -36,7 +36,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, card, empty, icon_button, inset, item, section
+from simulators.phone.kit.widgets import app_bar, badge, card, empty, icon_button, inset, item, section
 
 FORECAST: State = {
     "city": "", "date": "", "sky": "Sunny", "low": 20, "high": 26, "rain": 10, "wind": 10, "wet": [],

@@ -18,8 +18,21 @@ from datetime import date, datetime, timedelta
 from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.browser_history import TRAINS
 from simulators.phone.apps.browser_views import day_name, money, site
-from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section
+from simulators.phone.kit.views import (
+    Button,
+    Chip,
+    Column,
+    Dialog,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section
 
 
 def _ticket(here: AppContext) -> State | None:

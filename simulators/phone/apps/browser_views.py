@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from simulators.phone.app import AppContext
-from simulators.phone.views import Icon, ListView, Page, Row, Space, Text, View
-from simulators.phone.widgets import icon_button
+from simulators.phone.kit.views import Icon, ListView, Page, Row, Space, Text, View
+from simulators.phone.kit.widgets import icon_button
 
 
 def money(amount: float) -> str:

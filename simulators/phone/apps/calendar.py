@@ -28,9 +28,22 @@ from simulators.phone.app import App, AppContext, State, copy
 from simulators.phone.apps import calendar_days
 from simulators.phone.apps import calendar_days as days
 from simulators.phone.apps.calendar_views import event_card, event_form, event_page
-from simulators.phone.pickers import month_grid, stepped, time_fields, time_of, two_digits, week_strip
-from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import app_bar, avatar, empty, fab, icon_button, inset, marked, section, tabs
+from simulators.phone.kit.pickers import month_grid, stepped, time_fields, time_of, two_digits, week_strip
+from simulators.phone.kit.views import (
+    Button,
+    Chip,
+    Column,
+    Dialog,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import app_bar, avatar, empty, fab, icon_button, inset, marked, section, tabs
 
 
 def _moved_end(draft: State, start: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.pickers import day_words, short_day
+from simulators.phone.kit.pickers import day_words, short_day
 
 REMINDERS = {-1: "None", 0: "At the start", 5: "5 minutes before", 10: "10 minutes before", 30: "30 minutes before",
              60: "1 hour before", 1440: "1 day before"}  # fmt: skip

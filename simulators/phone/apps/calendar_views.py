@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from simulators.phone.app import AppContext, State
 from simulators.phone.apps.calendar_days import REMINDERS, clashes, day_of, hours, key, stands, when
-from simulators.phone.pickers import day_words, short_day
-from simulators.phone.views import Act, Button, Column, Field, ListView, Page, Row, Space, Text, View
-from simulators.phone.widgets import app_bar, avatar, badge, icon_button, item, marked
+from simulators.phone.kit.pickers import day_words, short_day
+from simulators.phone.kit.views import Act, Button, Column, Field, ListView, Page, Row, Space, Text, View
+from simulators.phone.kit.widgets import app_bar, avatar, badge, icon_button, item, marked
 
 ANSWERS = {"open": "Invitation", "accepted": "Accepted", "declined": "Declined", "maybe": "Maybe"}
 

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.pickers import WEEKDAYS, time_fields
-from simulators.phone.views import (
+from simulators.phone.kit.pickers import WEEKDAYS, time_fields
+from simulators.phone.kit.views import (
     Button,
     Chip,
     Column,
@@ -31,7 +31,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import actions, app_bar, card, empty, fab, icon_button, inset, item, tabs
+from simulators.phone.kit.widgets import actions, app_bar, card, empty, fab, icon_button, inset, item, tabs
 
 
 class Clock(App):

@@ -24,7 +24,7 @@ from simulators.phone.apps import contacts_calls
 from simulators.phone.apps.contacts_calls import lasted, named
 from simulators.phone.apps.contacts_data import CALLS, PEOPLE
 from simulators.phone.apps.mail import Mail
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Act,
     Button,
     Column,
@@ -39,7 +39,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, section, tabs
+from simulators.phone.kit.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, section, tabs
 
 _BLANK: State = {"name": "", "number": "", "email": "", "company": "", "of": ""}
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.views import Icon, Row, Text, View
+from simulators.phone.kit.views import Icon, Row, Text, View
 
 _RINGS = timedelta(seconds=6)
 """Ringing time before the other side answers."""

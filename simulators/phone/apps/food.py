@@ -21,7 +21,7 @@ from simulators.phone.app import AppContext, State
 from simulators.phone.apps.food_dish import Dish
 from simulators.phone.apps.food_menu import CATEGORIES, EXTRAS, OPTIONS, catalogue
 from simulators.phone.apps.food_views import address_bar, dish_row, matches, money, place_card, tab_bar
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Art,
     Column,
     Field,
@@ -32,7 +32,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, empty, inset, section
+from simulators.phone.kit.widgets import app_bar, empty, inset, section
 
 
 class Food(Dish):

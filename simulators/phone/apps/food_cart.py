@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from simulators.phone import nav
 from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.food_views import FoodWords, item_words, money, tab_bar
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Button,
     Column,
     Field,
@@ -23,7 +23,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, marked, quantity_row, section
+from simulators.phone.kit.widgets import app_bar, badge, card, empty, inset, item, marked, quantity_row, section
 
 
 class Cart(App):

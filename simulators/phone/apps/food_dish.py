@@ -5,8 +5,8 @@ from __future__ import annotations
 from simulators.phone.app import AppContext
 from simulators.phone.apps.food_cart import Cart
 from simulators.phone.apps.food_views import money
-from simulators.phone.views import Art, Button, Column, Dialog, Row, Screen, Sheet, Text, View
-from simulators.phone.widgets import inset, marked, section, stepper
+from simulators.phone.kit.views import Art, Button, Column, Dialog, Row, Screen, Sheet, Text, View
+from simulators.phone.kit.widgets import inset, marked, section, stepper
 
 
 class Dish(Cart):

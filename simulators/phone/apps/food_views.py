@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.views import Art, Column, Icon, Row, Text, View
-from simulators.phone.widgets import card, tabs
+from simulators.phone.kit.views import Art, Column, Icon, Row, Text, View
+from simulators.phone.kit.widgets import card, tabs
 
 
 class FoodWords(NamedTuple):

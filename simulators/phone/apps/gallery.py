@@ -20,8 +20,8 @@ from typing import ClassVar
 
 from simulators.phone import nav
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.pickers import day_words, short_day
-from simulators.phone.views import (
+from simulators.phone.kit.pickers import day_words, short_day
+from simulators.phone.kit.views import (
     Art,
     Button,
     Column,
@@ -37,7 +37,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
+from simulators.phone.kit.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
 
 FAVOURITES = "Favourites"
 _PHOTO: State = {"name": "", "scene": "garden", "album": "Camera", "time": "", "caption": "", "place": "",

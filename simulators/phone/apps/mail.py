@@ -22,8 +22,21 @@ from typing import ClassVar
 from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.mail_data import ACCOUNT, FILES, FOLDERS, bare, conversation, first_mails, moment
 from simulators.phone.apps.mail_views import attachment, mail_card, mail_of, mail_row, names
-from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, avatar, badge, empty, fab, icon_button, inset, item
+from simulators.phone.kit.views import (
+    Button,
+    Column,
+    Dialog,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Sheet,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import actions, app_bar, avatar, badge, empty, fab, icon_button, inset, item
 
 _ADDRESS = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 _TITLES = {"new": "New mail", "reply": "Reply", "forward": "Forward"}

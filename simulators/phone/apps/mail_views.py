@@ -7,8 +7,8 @@ from datetime import datetime
 
 from simulators.phone.app import State
 from simulators.phone.apps.mail_data import moment, when
-from simulators.phone.views import Column, Icon, Line, Row, Text, View
-from simulators.phone.widgets import avatar, card, icon_button, inset
+from simulators.phone.kit.views import Column, Icon, Line, Row, Text, View
+from simulators.phone.kit.widgets import avatar, card, icon_button, inset
 
 
 def mail_row(mail: State, count: int, other: str, clock: datetime) -> View:

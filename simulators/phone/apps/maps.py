@@ -23,8 +23,21 @@ from simulators.phone.apps.contacts import start_call
 from simulators.phone.apps.maps_data import first_lines, first_places
 from simulators.phone.apps.maps_routes import MODES, changes, departures, legs, metres, total
 from simulators.phone.apps.maps_views import hours_on, map_of, map_of_way, open_words, place_of, place_row, position
-from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, badge, card, empty, icon_button, inset, item, marked, section
+from simulators.phone.kit.views import (
+    Button,
+    Chip,
+    Column,
+    Dialog,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import actions, app_bar, badge, card, empty, icon_button, inset, item, marked, section
 
 TRIP: State = {
     "origin": "", "destination": "", "mode": "Walk", "lines": [], "minutes": 0, "depart": "", "arrive": "",

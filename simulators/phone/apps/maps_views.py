@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from simulators.phone.app import AppContext, State
 from simulators.phone.apps.maps_data import DAYS
-from simulators.phone.views import Act, Art, View
-from simulators.phone.widgets import badge, item
+from simulators.phone.kit.views import Act, Art, View
+from simulators.phone.kit.widgets import badge, item
 
 _HERE, _THERE, _KEPT = "#2f6fd6", "#d6453a", "#c98a1b"
 _ICONS = {

@@ -23,8 +23,33 @@ from simulators.phone.apps.contacts import people, show_person, start_call, star
 from simulators.phone.apps.contacts_data import PEOPLE
 from simulators.phone.apps.messages_spam import SENDER, Spam, blocked, stranger
 from simulators.phone.apps.messages_views import bubble, day, find_thread, number_of, thread_row, writing
-from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, avatar, badge, card, empty, fab, icon_button, inset, item, marked
+from simulators.phone.kit.views import (
+    Button,
+    Column,
+    Dialog,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Sheet,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import (
+    actions,
+    app_bar,
+    avatar,
+    badge,
+    card,
+    empty,
+    fab,
+    icon_button,
+    inset,
+    item,
+    marked,
+)
 
 
 def _mark_read(here: AppContext, name: str) -> None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.contacts import people
 from simulators.phone.apps.messages_views import find_thread, number_of, thread_row
-from simulators.phone.views import Button, Column, Dialog, ListView, Page, Screen, Space, Text, View
-from simulators.phone.widgets import app_bar, empty, item, marked
+from simulators.phone.kit.views import Button, Column, Dialog, ListView, Page, Screen, Space, Text, View
+from simulators.phone.kit.widgets import app_bar, empty, item, marked
 
 SENDER: State = {"name": "", "number": "", "time": ""}
 

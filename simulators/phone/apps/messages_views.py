@@ -8,8 +8,8 @@ from typing import Any
 
 from simulators.phone.app import AppContext, State
 from simulators.phone.apps.contacts import people
-from simulators.phone.views import Column, Field, Icon, Row, Space, Text, View
-from simulators.phone.widgets import avatar, icon_button
+from simulators.phone.kit.views import Column, Field, Icon, Row, Space, Text, View
+from simulators.phone.kit.widgets import avatar, icon_button
 
 _LINK = re.compile(
     r"(?<![a-z0-9-])(?<![a-z0-9-]\.)(?:https?://)?[a-z0-9-]++(?:\.[a-z0-9-]+)*\.example(?:/[\w/.?=&%-]*)?",

@@ -12,7 +12,7 @@ from simulators.phone.apps.shop_product import Product
 from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search
 from simulators.phone.apps.shop_trade import ShopWords, day, money, subtotal
 from simulators.phone.apps.shop_views import art, cart_row, stars, stock, sum_row
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Art,
     Button,
     Column,
@@ -27,7 +27,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, marked, section, tabs
+from simulators.phone.kit.widgets import app_bar, badge, card, empty, inset, item, marked, section, tabs
 
 
 class Quillbarn(Search, Product, Orders):

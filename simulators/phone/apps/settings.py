@@ -27,7 +27,7 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Act,
     Button,
     Chip,
@@ -43,7 +43,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section, stepper
+from simulators.phone.kit.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section, stepper
 
 DEVICE: State = {
     "name": "", "kind": "earbuds", "battery": -1, "connected": False, "ringing": False, "place": "", "time": "",

@@ -7,7 +7,7 @@ from datetime import datetime
 from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_trade import Trade, day, money, subtotal
 from simulators.phone.apps.shop_views import sum_row, words_of
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Button,
     Column,
     Dialog,
@@ -23,7 +23,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section
+from simulators.phone.kit.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section
 
 _SIGNS = {"Placed": "truck", "Delivered": "check", "Cancelled": "close"}
 

@@ -8,8 +8,8 @@ from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_search import pairs
 from simulators.phone.apps.shop_trade import Trade, day, money
 from simulators.phone.apps.shop_views import art, stars, stock
-from simulators.phone.views import Button, Chip, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, stepper
+from simulators.phone.kit.views import Button, Chip, ListView, Page, Row, Screen, Space, Text, View
+from simulators.phone.kit.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, stepper
 
 
 class Product(Trade):

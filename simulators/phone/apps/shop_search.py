@@ -7,8 +7,21 @@ from typing import Any
 from simulators.phone.app import AppContext, State
 from simulators.phone.apps.shop_trade import Trade, money
 from simulators.phone.apps.shop_views import goods_row
-from simulators.phone.views import Button, Chip, Column, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, empty, icon_button, inset, marked, section
+from simulators.phone.kit.views import (
+    Button,
+    Chip,
+    Column,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Sheet,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import actions, app_bar, empty, icon_button, inset, marked, section
 
 SORTS = ("Best match", "Price, low to high", "Price, high to low", "Best rated", "Sent soonest")
 STARS = ("3", "4", "4.5")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from simulators.phone.app import State
 from simulators.phone.apps.shop_trade import money
-from simulators.phone.views import Act, Art, Column, Row, Text, View
-from simulators.phone.widgets import quantity_row
+from simulators.phone.kit.views import Act, Art, Column, Row, Text, View
+from simulators.phone.kit.widgets import quantity_row
 
 LOW = 5
 """Stock at and below which the shop shows the number left."""

@@ -22,7 +22,7 @@ from typing import ClassVar
 from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.social_data import ME, PEOPLE, first_posts, moment, visibility_icon
 from simulators.phone.apps.social_views import comment_row, page_head, person_row, post_view, tab_bar, visibility_rows
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Art,
     Button,
     Column,
@@ -39,7 +39,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
+from simulators.phone.kit.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
 
 
 def pictures(here: AppContext) -> list[tuple[str, str]]:

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from simulators.phone.app import State
 from simulators.phone.apps.social_data import VISIBILITIES, ago, moment, visibility_icon
-from simulators.phone.views import Act, Art, Button, Column, Icon, Row, Text, View
-from simulators.phone.widgets import avatar, icon_button, inset, item, marked, tabs
+from simulators.phone.kit.views import Act, Art, Button, Column, Icon, Row, Text, View
+from simulators.phone.kit.widgets import avatar, icon_button, inset, item, marked, tabs
 
 
 def tab_bar(current: str) -> View:

@@ -16,7 +16,7 @@ from simulators.phone.apps.food_cart import cart_row, subtotal
 from simulators.phone.apps.food_dish import Dish
 from simulators.phone.apps.food_menu import Restaurant, catalogue
 from simulators.phone.apps.food_views import FoodWords, address_bar, dish_row, item_words, matches, money
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Art,
     Button,
     Chip,
@@ -33,7 +33,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
+from simulators.phone.kit.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
 
 SOON = "As soon as possible"
 

@@ -40,7 +40,7 @@ from simulators.phone.apps.teamchat_views import (
     tab_bar,
     writing,
 )
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Button,
     Column,
     Dialog,
@@ -56,7 +56,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
+from simulators.phone.kit.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
 
 
 def long_act(name: str, index: int) -> tuple[object, ...]:

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from simulators.phone.app import State
 from simulators.phone.apps.teamchat_data import REACTIONS, MessagePlace, mentions, moment, short
-from simulators.phone.views import Act, Chip, Column, Field, Icon, Line, ListView, Row, Text, View
-from simulators.phone.widgets import avatar, icon_button, item, tabs
+from simulators.phone.kit.views import Act, Chip, Column, Field, Icon, Line, ListView, Row, Text, View
+from simulators.phone.kit.widgets import avatar, icon_button, item, tabs
 
 _SIGNS = {
     "Active": "check",

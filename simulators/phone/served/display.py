@@ -9,16 +9,17 @@ import msgspec
 
 from lab.core.run.step import Action, Point
 from lab.core.run.ui_tree import Bounds, Node, UiTree
-from simulators.phone import draw, nav, touch
+from simulators.phone import nav, touch
 from simulators.phone.app import State
-from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS
+from simulators.phone.kit import draw
+from simulators.phone.kit.boxes import Window
+from simulators.phone.kit.theme import HEIGHT, STATUS_BAR, WIDTH
+from simulators.phone.kit.views import Field
 from simulators.phone.phone import DrawnScreen, Phone
 from simulators.phone.served.motion import Motion
 from simulators.phone.stage import activity, focused
-from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import tree
-from simulators.phone.views import Field
 
 if TYPE_CHECKING:
     from PIL.Image import Image

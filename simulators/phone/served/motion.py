@@ -12,11 +12,11 @@ from typing import Protocol
 from lab.core.run.step import Action, Point
 from simulators.phone import scrolling, touch
 from simulators.phone.app import State
-from simulators.phone.boxes import Box, Window
 from simulators.phone.installed import APPS
+from simulators.phone.kit.boxes import Box, Window
+from simulators.phone.kit.theme import STATUS_BAR
 from simulators.phone.phone import Phone
 from simulators.phone.stage import windows
-from simulators.phone.theme import STATUS_BAR
 
 LONG = 0.5
 """Seconds after which a finger at rest is a long press (Android's ViewConfiguration)."""

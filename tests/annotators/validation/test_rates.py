@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.distributions import wilson
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.intervals.distributions import wilson
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.validation.rates import JudgeRate, Validation, confusion, validation
 from annotators.validation.study_validation import compare_with_persons
 from annotators.validation.truth import majority, majority_of_others, truth_and_other

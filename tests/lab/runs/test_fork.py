@@ -14,8 +14,8 @@ from lab.core.run.step import Action, Proposed, Reply
 from lab.core.run.trace import Acting, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace
 from lab.core.seams import Screen, TaskBrief
 from lab.core.task.task import Actor, Check, Persona, Task
-from lab.runs.family import change_words, tree
-from lab.runs.fork import ForkChange, fork_run, parse_fork_place, rewind_run
+from lab.runs.fork.family import change_words, tree
+from lab.runs.fork.fork import ForkChange, fork_run, parse_fork_place, rewind_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators import library

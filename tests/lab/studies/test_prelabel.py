@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.assignment import deal, shows_prelabel
 from annotators.report.prelabel_section import sections
 from annotators.validation.anchoring import anchoring

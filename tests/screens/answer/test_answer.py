@@ -19,10 +19,10 @@ from lab.core.run.step import Reply
 from lab.core.run.trace import Trace
 from lab.core.settings import Settings
 from lab.core.task.task import Actor
-from lab.runs.conversation_intake import Intake, LastTurn
-from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import close_conversation, give_reply
-from lab.runs.running_servers import RunningServer, server_notes
+from lab.runs.endpoint.conversation_intake import Intake, LastTurn
+from lab.runs.endpoint.conversation_list import ConversationLine, conversations
+from lab.runs.endpoint.conversation_run import close_conversation, give_reply
+from lab.runs.endpoint.running_servers import RunningServer, server_notes
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.navigation import Opening

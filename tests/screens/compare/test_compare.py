@@ -14,7 +14,7 @@ from lab.core.run.step import Action, Proposed
 from lab.core.run.trace import Ended, Started, Step
 from lab.core.settings import Settings
 from lab.core.task.task import Actor, Task
-from lab.runs.comparison import compare, sign_of
+from lab.runs.replay.comparison import compare, sign_of
 from screens.app import LabApp
 from screens.compare.compare import CompareScreen, StepPairs, fit_both
 from screens.compare.keys import KEYS

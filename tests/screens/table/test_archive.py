@@ -12,7 +12,7 @@ from textual.message_pump import MessagePump
 
 from lab.core.run.run_records import Summary
 from lab.core.settings import Settings
-from lab.runs.run_acts import TagChange, archive_runs, tag_runs
+from lab.runs.listing.run_acts import TagChange, archive_runs, tag_runs
 from screens.app import LabApp
 from screens.home import home
 from screens.home.home import HomeScreen

@@ -9,7 +9,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.run.step import Action
 from simulators.phone.phone import Phone
-from simulators.phone.scenes import SCENES
+from simulators.phone.pictures.scenes import SCENES
 from tests.simulators.phone.test_touch import app, front, hold, labels, node, opened, tap, tap_id
 
 PHOTOS: list[dict[str, Any]] = [

@@ -18,12 +18,11 @@ from lab.core.errors import LabError
 from lab.core.run.step import Action, ActionKind
 from lab.core.run.ui_tree import Bounds, UiTree
 from lab.core.seams import Device, Frame
-from simulators.phone import fonts
-from simulators.phone.boxes import Box, InkLine
 from simulators.phone.installed import APPS
+from simulators.phone.kit import fonts
+from simulators.phone.kit.boxes import Box, InkLine
 from simulators.phone.phone import Phone
-from simulators.phone.shots import SCREENS
-from simulators.phone.shots_phone import at
+from simulators.phone.shots import SCREENS, phone_at
 from simulators.phone.stage import activity
 from simulators.phone.tree import walk
 from tests.crossed import IN_SOAK, crossed, soak, spread
@@ -68,7 +67,7 @@ def test_the_png_is_what_pillow_reads_back() -> None:
 def test_every_screen_restores_to_the_same_picture_stays_in_bounds_and_draws_the_texts_of_its_nodes(
     name: str, app: str, screen: str, args: dict[str, Any]
 ) -> None:
-    phone = at(app, screen, args)
+    phone = phone_at(app, screen, args)
     _well_formed(phone.look().tree)
     _text_of_nodes(phone)
     state = phone.snapshot()
@@ -313,7 +312,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
     for cache in caches:
         cache.cache_clear()
     try:
-        phone = at("messages", "thread", {"name": "陈伟"})
+        phone = phone_at("messages", "thread", {"name": "陈伟"})
         assert phone.look().tree.find(text="麻烦你带上上次的数据。")
         assert fonts.font_of("麻") is None
     finally:
@@ -325,7 +324,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
 @crossed
 def test_the_dark_theme_repaints_every_screen() -> None:
     for _, app, screen, args in spread(SCREENS, 7):
-        light, dark = at(app, screen, args), at(app, screen, args, dark=True)
+        light, dark = phone_at(app, screen, args), phone_at(app, screen, args, dark=True)
         looks = (phone.look().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes() for phone in (light, dark))
         same = sum(x == y for x, y in zip(*looks, strict=True))
         assert same < 27 * 60 * 3 * 0.35

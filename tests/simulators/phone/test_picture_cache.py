@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from PIL import Image
 
-from simulators.phone.picture_cache import keep_pictures, picture_bytes
-from simulators.phone.pictures import dish
-from simulators.phone.sized_cache import SizedCache
+from simulators.phone.kit.picture_cache import keep_pictures, picture_bytes
+from simulators.phone.kit.sized_cache import SizedCache
+from simulators.phone.pictures.pictures import dish
 
 WHITE = (255, 255, 255)
 

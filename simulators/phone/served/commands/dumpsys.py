@@ -11,10 +11,10 @@ from datetime import datetime
 from lab.core.run.step import Point
 from simulators.phone import keyboard
 from simulators.phone.installed import APPS
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused
 from simulators.phone.served.commands.installed import component, packages, path, pid, selected
 from simulators.phone.served.commands.screen import COVER, DENSITY, MONITOR, PHYSICAL_DISPLAY
-from simulators.phone.theme import HEIGHT, WIDTH
 
 
 def dumpsys(call: CommandCall) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 from simulators.phone.served.commands import activities, input, packages, screen, settings
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused
-from simulators.phone.theme import HEIGHT, WIDTH
 
 _SERVER = "com.genymobile.scrcpy.Server"
 

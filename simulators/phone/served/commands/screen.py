@@ -15,8 +15,8 @@ import msgspec
 
 from lab.core.run.step import Point
 from lab.core.run.ui_tree import Node, UiTree
-from simulators.phone import draw
-from simulators.phone.boxes import Window
+from simulators.phone.kit import draw
+from simulators.phone.kit.boxes import Window
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, encoded
 from simulators.phone.served.display import PREVIEW, Display
 from simulators.phone.served.services import Panel

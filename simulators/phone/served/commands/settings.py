@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from simulators.phone import touch
 from simulators.phone.app import State
-from simulators.phone.boxes import Window
+from simulators.phone.kit.boxes import Window
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, ServiceException, number
 from simulators.phone.served.commands.installed import EXTRA_KEYBOARDS, KEYBOARD, keyboards, selected
 
