@@ -118,7 +118,7 @@ class App:
             case _:
                 getattr(self, f"do_{name}")(here, *args)
 
-    def opened(self, here: AppContext) -> None:
+    def react_to_notification(self, here: AppContext) -> None:
         """React to a notification that opened one of this app's screens."""
 
     def edited(self, here: AppContext, field: str) -> None:

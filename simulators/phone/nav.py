@@ -12,7 +12,7 @@ State = dict[str, Any]
 LAUNCHER = "launcher"
 
 
-def first(root_screens: dict[str, str]) -> State:
+def home_state(root_screens: dict[str, str]) -> State:
     """Return the navigation state of a phone that shows its home screen."""
     stacks = {app: [{"screen": screen, "args": {}}] for app, screen in root_screens.items()}
     return {"app": LAUNCHER, "stacks": stacks, "recents": [], "overview": False}

@@ -49,7 +49,7 @@ class PackedScreens:
         png = self._files.get(key)
         if png is None:
             png = pack()
-            self._files.put(key, png)
+            self._files.store(key, png)
         return png
 
 

@@ -9,7 +9,7 @@ from lab.core.errors import LabError
 from lab.core.run.step import Action, Point
 from simulators.phone import keyboard, nav, scrolling
 from simulators.phone.app import AppContext, State
-from simulators.phone.installed import APPS, named
+from simulators.phone.installed import APPS, app_id
 from simulators.phone.kit.boxes import Box, Window
 from simulators.phone.kit.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.kit.views import Act, Field
@@ -79,7 +79,7 @@ def _advance(state: State, ms: int) -> None:
 def _open_app(state: State, name: str) -> None:
     if not name:
         raise LabError("open app", "the action names no app")
-    nav.show(state, named(name))
+    nav.show(state, app_id(name))
 
 
 def tap(state: State, screen_windows: list[Window], at: Point) -> None:
@@ -162,7 +162,7 @@ def _open_notification(state: State, number: Any) -> None:
     screen = note.get("screen") or app.root
     if screen != app.root:
         AppContext(state, app.id).go(screen, **note.get("args") or {})
-    app.opened(AppContext(state, app.id, stack[-1]["args"]))
+    app.react_to_notification(AppContext(state, app.id, stack[-1]["args"]))
 
 
 def _field(state: State, screen_windows: list[Window]) -> Box | None:

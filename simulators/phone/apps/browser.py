@@ -17,10 +17,19 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.apps.browser_data import first_pages, first_trains, first_weather
-from simulators.phone.apps.browser_history import WEATHER, page_at, remember, title_of, visit
+from simulators.phone.apps.browser_pages import (
+    WEATHER,
+    day_name,
+    first_pages,
+    first_trains,
+    first_weather,
+    page_at,
+    remember,
+    site,
+    title_of,
+    visit,
+)
 from simulators.phone.apps.browser_trains import BOOKING, FIRST_TRAINS, TRAIN, Trains
-from simulators.phone.apps.browser_views import day_name, site
 from simulators.phone.kit.views import (
     Button,
     Column,

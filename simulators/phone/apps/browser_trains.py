@@ -16,8 +16,7 @@ import zlib
 from datetime import date, datetime, timedelta
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.browser_history import TRAINS
-from simulators.phone.apps.browser_views import day_name, money, site
+from simulators.phone.apps.browser_pages import TRAINS, day_name, money, site
 from simulators.phone.kit.views import (
     Button,
     Chip,
@@ -32,7 +31,7 @@ from simulators.phone.kit.views import (
     Text,
     View,
 )
-from simulators.phone.kit.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section
+from simulators.phone.kit.widgets import actions, app_bar, badge, card, checkable, empty, inset, item, section
 
 
 def _ticket(here: AppContext) -> State | None:
@@ -118,7 +117,7 @@ class Trains(App):
         selected_day = travel_day(here)
         days = [(here.clock.date() + timedelta(days=ahead)).isoformat() for ahead in range(_AHEAD)]
         rows: list[View | None] = [
-            marked("radio", _long_day(day, here.clock), day == selected_day, ("choose_date", day)) for day in days
+            checkable("radio", _long_day(day, here.clock), day == selected_day, ("choose_date", day)) for day in days
         ]
         return Page(ListView([*rows, Space(60)], id="dates"), bar=app_bar("Date"))
 
@@ -159,7 +158,7 @@ class Trains(App):
             Text(f"{_long_day(here.args['date'], here.clock)}, {_length(train)}, train {train['number']}", "body",
                  "faint", pad=(48, 0), lines=2, id="about"),
             section("Class"),
-            *(marked("radio", f"{c['name']} class, {money(c['price'])}", choice["class"] == c["name"],
+            *(checkable("radio", f"{c['name']} class, {money(c['price'])}", choice["class"] == c["name"],
                      ("pick", "class", c["name"])) for c in train["classes"]),
             section("Seat"), _chips("seat", _SEATS, str(choice["seat"])),
             section("Coach"), _chips("coach", _COACHES, str(choice["coach"])),
@@ -176,7 +175,7 @@ class Trains(App):
 
     def screen_who(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
-            marked("radio", str(name), here.own["choice"]["passenger"] == name, ("pick_back", "passenger", name))
+            checkable("radio", str(name), here.own["choice"]["passenger"] == name, ("pick_back", "passenger", name))
             for name in here.own["passengers"]
         ]
         return Dialog("Who travels?", Column(rows), [Button("Cancel", "text", on=("back",))])
@@ -187,7 +186,8 @@ class Trains(App):
 
     def screen_pay_with(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
-            marked("radio", str(name), here.own["payment"] == name, ("pay_with", name)) for name in here.own["payments"]
+            checkable("radio", str(name), here.own["payment"] == name, ("pay_with", name))
+            for name in here.own["payments"]
         ]
         return Dialog("Pay with", Column(rows), [Button("Cancel", "text", on=("back",))])
 

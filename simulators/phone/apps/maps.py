@@ -20,9 +20,18 @@ from typing import ClassVar
 
 from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.contacts import start_call
-from simulators.phone.apps.maps_data import first_lines, first_places
 from simulators.phone.apps.maps_routes import MODES, changes, departures, legs, metres, total
-from simulators.phone.apps.maps_views import hours_on, map_of, map_of_way, open_words, place_of, place_row, position
+from simulators.phone.apps.maps_views import (
+    first_lines,
+    first_places,
+    hours_on,
+    map_of,
+    map_of_way,
+    open_words,
+    place_of,
+    place_row,
+    position,
+)
 from simulators.phone.kit.views import (
     Button,
     Chip,
@@ -37,7 +46,18 @@ from simulators.phone.kit.views import (
     Text,
     View,
 )
-from simulators.phone.kit.widgets import actions, app_bar, badge, card, empty, icon_button, inset, item, marked, section
+from simulators.phone.kit.widgets import (
+    actions,
+    app_bar,
+    badge,
+    card,
+    checkable,
+    empty,
+    icon_button,
+    inset,
+    item,
+    section,
+)
 
 TRIP: State = {
     "origin": "", "destination": "", "mode": "Walk", "lines": [], "minutes": 0, "depart": "", "arrive": "",
@@ -211,7 +231,7 @@ class Maps(App):
         name = str(here.args["name"])
         label = next((str(e["label"]) for e in here.own["saved"] if e["place"] == name), "")
         rows: list[View | None] = [
-            marked("radio", preset, preset == label, ("save", name, preset)) for preset in _LABELS
+            checkable("radio", preset, preset == label, ("save", name, preset)) for preset in _LABELS
         ]
         field = Field(["label"], hint="Another name", id="label", submit=("save_named", name))
         keep = Button("Save", "text", on=("save_named", name), id="save")
@@ -346,8 +366,8 @@ class Maps(App):
         rows: list[View | None] = []
         for leave in departures(here.own, route_legs, here.clock):
             arrive = leave + timedelta(minutes=minutes)
-            rows.append(marked("radio", f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}", leave == departure,
-                               ("depart", leave.isoformat())))  # fmt: skip
+            words = f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}"
+            rows.append(checkable("radio", words, leave == departure, ("depart", leave.isoformat())))
         return Dialog("Leave at", Column(rows), [Button("Cancel", "text", on=("back",))])
 
     def do_depart(self, here: AppContext, time: str) -> None:

@@ -15,14 +15,13 @@ A notification or a task opens a post by `screen: post, args: {post: ID}`.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.social_data import ME, PEOPLE, first_posts, moment, visibility_icon
-from simulators.phone.apps.social_views import comment_row, page_head, person_row, post_view, tab_bar, visibility_rows
 from simulators.phone.kit.views import (
+    Act,
     Art,
     Button,
     Column,
@@ -39,7 +38,19 @@ from simulators.phone.kit.views import (
     Text,
     View,
 )
-from simulators.phone.kit.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
+from simulators.phone.kit.widgets import (
+    app_bar,
+    avatar,
+    badge,
+    checkable,
+    empty,
+    fab,
+    icon_button,
+    inset,
+    item,
+    section,
+    tabs,
+)
 
 
 def pictures(here: AppContext) -> list[tuple[str, str]]:
@@ -165,7 +176,7 @@ class Social(App):
             "Unfollow" if following else "Follow", "outlined" if following else "filled", on=("follow", name)
         )
         follow.id, follow.grow = "follow", 1
-        close = marked("switch", "Close friend", bool(person["close"]), ("close", name), lead=badge("close_friends"))
+        close = checkable("switch", "Close friend", bool(person["close"]), ("close", name), lead=badge("close_friends"))
         head = page_head(person, counts, Row([follow]))
         nothing = Text("No posts that you may see.", "body", "faint", pad=(48, 24))
         rows = [head, close if following else None, Line(), *(self._posts(here, posts) or [nothing]), Space(40)]
@@ -214,7 +225,7 @@ class Social(App):
         rows: list[View | None] = []
         for person in people:
             name = str(person["name"])
-            row = marked("checkbox", name, bool(person["close"]), ("close", name), sub=f"@{person['handle']}")
+            row = checkable("checkbox", name, bool(person["close"]), ("close", name), sub=f"@{person['handle']}")
             row.children = [avatar(name), *reversed(row.children[:2])]
             rows.append(row)
         nothing = empty("close_friends", "Nobody yet", "Follow somebody first.")
@@ -406,3 +417,185 @@ class Social(App):
         here.own["draft"] = _blank_draft(here)
         here.back()
         here.toast(f"Posted, visible to: {post['visibility']}")
+
+
+VISIBILITIES = (
+    ("Everyone", "globe", "Whoever looks at your page"),
+    ("Friends", "people", "Who follows you and you follow"),
+    ("Close friends", "close_friends", "Your list of close friends"),
+    ("Only me", "lock", "Nobody else"),
+)
+"""Audiences of a post: the words in the state and on the screen, the icon, the explanation."""
+
+ME = {"name": "Ines Varga", "handle": "ines.films", "about": "Thin films, thick soups, climbing on Saturdays"}
+
+PEOPLE = (
+    # name, handle, about, following, friend, close
+    ("Noor Haddad", "noor.x", "X-rays and lichens", True, True, True),
+    ("Jonas Weil", "jonas_climbs", "Mostly vertical", True, True, True),
+    ("林小雨", "xiaoyu", "读书，画图，喝茶", True, True, False),
+    ("Alba Ferrer", "alba.sets", "I set the routes you curse", True, False, False),
+    ("Canal Garden", "canalgarden", "Open daily, bring shoes for mud", True, False, False),
+    ("Priya Raman", "priya.r", "Polymers by day, pottery by night", False, False, False),
+    ("慢炖厨房", "mandun", "一锅汤，一个下午", False, False, False),
+    ("Old Tram Club", "oldtrams", "We ride what others scrapped", False, False, False),
+)
+
+_Comment = tuple[str, str]
+_FIRST: tuple[tuple[str, float, str, str, str, tuple[str, ...], str, tuple[_Comment, ...]], ...] = (
+    # author, hours ago, visibility, picture, place, likes, text, comments
+    ("Noor Haddad", 2, "Friends", "garden/First lilies", "Canal garden", ("Jonas Weil", "林小雨"),
+     "They are early this year. So am I.", (("Jonas Weil", "Which gate?"), ("Noor Haddad", "North, behind the pond."))),
+    ("Jonas Weil", 14, "Everyone", "hills/Saddle ridge", "Saddle ridge", ("me",),
+     "Six hours up, twenty minutes of view, worth it.", ()),
+    ("林小雨", 20, "Friends", "desk/Thesis desk", "", (), "第三章终于写完了，今晚可以早点睡。",
+     (("陈伟", "辛苦了！"),)),
+    ("Canal Garden", 26, "Everyone", "poster/Lantern week", "Canal garden", ("Noor Haddad", "Alba Ferrer"),
+     "Lantern week begins on Friday, 18:30 at the north gate. Entry is free, the tea is not.", ()),
+    ("me", 40, "Close friends", "cat/Neighbour's cat", "", ("Noor Haddad",), "It has decided to live with me.",
+     (("Noor Haddad", "What is its name?"), ("me", "It has not said."))),
+    ("Alba Ferrer", 50, "Everyone", "", "Old Foundry Lane", ("Jonas Weil", "me"),
+     "New blue routes in the cave. Be honest about the grade.", ()),
+    ("me", 120, "Everyone", "poster/Film poster", "Institute of Soft Matter", ("林小雨", "Priya Raman"),
+     "Our poster on cracked films hangs on level 4.", ()),
+    ("me", 220, "Only me", "", "", (), "Buy the blue rope. Do not tell Jonas.", ()),
+    ("Priya Raman", 30, "Everyone", "tea/Green glaze cup", "", (), "Pulled from the kiln this morning.", ()),
+    ("慢炖厨房", 9, "Everyone", "soup/番茄牛腩", "", ("林小雨",), "番茄牛腩，小火三小时，别催。", ()),
+    ("Old Tram Club", 70, "Everyone", "city/Line 5", "", (), "Line 5 runs again on Sundays.", ()),
+)  # fmt: skip
+
+
+def first_posts(clock: datetime) -> list[State]:
+    """Return the first posts, oldest first."""
+    out = []
+    for number, line in enumerate(sorted(_FIRST, key=lambda line: -line[1]), 1):
+        author, hours, visibility, picture, place, likes, text, comments = line
+        then = clock - timedelta(hours=hours)
+        posts = [
+            {"from": who, "text": words, "time": (then + timedelta(minutes=20 * (i + 1))).isoformat()}
+            for i, (who, words) in enumerate(comments)
+        ]
+        caption = picture.partition("/")[2]
+        post = {"id": f"p{number}", "author": author, "text": text, "picture": picture, "caption": caption}
+        post |= {"place": place, "time": then.isoformat(), "visibility": visibility}
+        out.append(post | {"likes": list(likes), "comments": posts})
+    return out
+
+
+def moment(entry: State, clock: datetime) -> datetime:
+    """Return the time of a post or a comment, with an offset."""
+    then = datetime.fromisoformat(entry["time"]) if entry["time"] else clock
+    return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
+
+
+def ago(then: datetime, clock: datetime) -> str:
+    """Return the time since then in words."""
+    minutes = int((clock - then).total_seconds() // 60)
+    if minutes < 1:
+        return "Just now"
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 60 * 24:
+        return f"{minutes // 60} h"
+    return then.strftime("%d %b" if then.year == clock.year else "%d %b %Y").lstrip("0")
+
+
+def visibility_icon(visibility: str) -> str:
+    """Return the icon of an audience."""
+    return next((icon for name, icon, _ in VISIBILITIES if name == visibility), "globe")
+
+
+def tab_bar(current: str) -> View:
+    entries = (("Feed", "home"), ("People", "people"), ("Profile", "person"))
+    return tabs([(label, icon, ("tab", label)) for label, icon in entries], current)
+
+
+def post_view(post: State, me: State, clock: datetime, *, whole: bool = False) -> View:
+    """Return a post with author, time, audience, text, picture, likes and comments.
+
+    A tap opens it unless it is `whole`.
+    """
+    mine = post["author"] == "me"
+    name = str(me["name"] if mine else post["author"])
+    title = Text(name, "strong", lines=1, id="author", on=("profile", post["author"]))
+    rows: list[View | None] = [
+        Row([avatar(name), Column([title, _about_row(post, clock)], grow=1),
+             icon_button("more", "Post menu", ("go", "menu", {"post": post["id"]}), id="menu")], gap=28),
+        Text(str(post["text"]), "body", lines=0 if whole else 4, id="text") if post["text"] else None,
+        _picture(post) if post["picture"] else None,
+        Row([Icon("place", 44), Text(str(post["place"]), "sub", "faint", lines=1, id="place")], gap=12)
+        if post["place"] else None,
+        _count_row(post),
+    ]  # fmt: skip
+    open_it: Act | None = None if whole else ("go", "post", {"post": post["id"]})
+    return Column([*rows], gap=12, pad=(48, 20, 36, 12), on=open_it, id="post")
+
+
+def _about_row(post: State, clock: datetime) -> View:
+    """Return the time and audience of a post."""
+    who = str(post["visibility"])
+    when = Text(ago(moment(post, clock), clock), "sub", "faint", lines=1, id="date")
+    return Row([when, Icon(visibility_icon(who), 44), Text(who, "sub", "faint", lines=1, id="visibility")], gap=16)
+
+
+def _picture(post: State) -> View:
+    return Art("photo", str(post["picture"]), height=460, radius=36, desc=str(post["caption"]), id="picture")
+
+
+def _count_row(post: State) -> View:
+    liked, likes, comments = "me" in post["likes"], len(post["likes"]), len(post["comments"])
+    heart = icon_button("heart" if liked else "heart_line", "Unlike" if liked else "Like", ("like", post["id"]),
+                        colour="error" if liked else "faint", id="like")  # fmt: skip
+    speak = icon_button("comment", "Comment", ("comment_on", post["id"]), id="comment")
+    return Row(
+        [
+            heart,
+            Text(f"{likes} like{'' if likes == 1 else 's'}", "sub", "faint", lines=1, id="likes"),
+            speak,
+            Text(f"{comments} comment{'' if comments == 1 else 's'}", "sub", "faint", lines=1, id="comments"),
+        ],
+        gap=8,
+    )
+
+
+def comment_row(comment: State, me: State, clock: datetime, long: Act | None) -> View:
+    """Return a comment below a post."""
+    name = str(me["name"] if comment["from"] == "me" else comment["from"])
+    head = Row(
+        [Text(name, "strong", lines=1, id="author"),
+         Text(ago(moment(comment, clock), clock), "small", "faint", lines=1, id="date")], gap=20,
+    )  # fmt: skip
+    words = Column([head, Text(str(comment["text"]), "body", id="text")], grow=1)
+    return Row([avatar(name, 88), words], gap=28, pad=(48, 12), align="top", id="comment_row", long=long)
+
+
+def person_row(person: State) -> View:
+    """Return a person in a list, with a button to follow or unfollow."""
+    following, name = bool(person["following"]), str(person["name"])
+    button = Button("Following" if following else "Follow", "outlined" if following else "tonal", on=("follow", name))
+    button.desc, button.id, button.width = f"{'Unfollow' if following else 'Follow'} {name}", "follow", 300
+    return item(name, f"@{person['handle']}", lead=avatar(name), trail=button, on=("profile", name), id="person")
+
+
+def visibility_rows(current: str, act: str, *args: object) -> list[View | None]:
+    """Return the choice of an audience."""
+    rows: list[View | None] = []
+    for name, icon, words in VISIBILITIES:
+        row = checkable("radio", name, name == current, (act, *args, name), sub=words)
+        row.children = [*row.children[:2], Icon(icon, 56)]
+        rows.append(row)
+    return rows
+
+
+def page_head(person: State, counts: str, *below: View | None) -> View:
+    """Return the head of a profile: face, name, handle, self-description, counts."""
+    name = str(person["name"])
+    words = Column([Text(name, "headline", lines=1, id="name"), Text(f"@{person['handle']}", "sub", "faint", lines=1)])
+    words.grow = 1
+    rows: list[View | None] = [
+        Row([avatar(name, 160), words], gap=36),
+        Text(str(person["about"]), "body", lines=3, id="about") if person["about"] else None,
+        Text(counts, "sub", "faint", lines=1, id="counts"),
+        *below,
+    ]
+    return inset(Column(rows, gap=16), 8, 16)

@@ -20,22 +20,20 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.teamchat_data import (
+from simulators.phone.apps.teamchat_views import (
     PEOPLE,
     REACTIONS,
     STATUSES,
     MessagePlace,
-    day,
-    first_channels,
-    mentions,
-    moment,
-    places,
-)
-from simulators.phone.apps.teamchat_views import (
     channel_row,
+    day,
     direct_row,
     divider,
+    first_channels,
+    mentions,
     message_view,
+    moment,
+    places,
     status_icon,
     tab_bar,
     writing,
@@ -56,7 +54,18 @@ from simulators.phone.kit.views import (
     Text,
     View,
 )
-from simulators.phone.kit.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
+from simulators.phone.kit.widgets import (
+    app_bar,
+    avatar,
+    badge,
+    checkable,
+    empty,
+    fab,
+    icon_button,
+    inset,
+    item,
+    section,
+)
 
 
 def long_act(name: str, index: int) -> tuple[object, ...]:
@@ -161,7 +170,7 @@ class TeamChat(App):
                             long=("go", "actions", to | {"reply": place.reply}))  # fmt: skip
         return Column([Text(where, "sub", "faint", lines=1, pad=(36, 12, 36, 0), id="where"), text])
 
-    def opened(self, here: AppContext) -> None:
+    def react_to_notification(self, here: AppContext) -> None:
         if "channel" in here.args:
             channel = self.channel(here, here.args["channel"])
             channel["unread"] = 0
@@ -178,7 +187,7 @@ class TeamChat(App):
         for name in here.own["workspaces"]:
             unread = sum(c["unread"] for c in here.own["channels"] if c["workspace"] == name and not c["muted"])
             sub = f"{unread} unread" if unread else "All read"
-            rows.append(marked("radio", str(name), name == here.own["workspace"], ("workspace", name), sub=sub))
+            rows.append(checkable("radio", str(name), name == here.own["workspace"], ("workspace", name), sub=sub))
         return Sheet(Column(rows), title="Workspaces")
 
     def do_workspace(self, here: AppContext, name: str) -> None:
@@ -238,7 +247,7 @@ class TeamChat(App):
         field = Field(["status", "text"], hint="What are you up to?", id="status_text")
         rows: list[View | None] = [head, section("Status text"), inset(field, 8, 8), section("Status")]
         for kind, words in STATUSES:
-            row = marked("radio", kind, status["kind"] == kind, ("status", kind), sub=words)
+            row = checkable("radio", kind, status["kind"] == kind, ("status", kind), sub=words)
             row.children = [*row.children[:2], Icon(status_icon(kind), 56)]
             rows.append(row)
         clear = Button("Clear status", "outlined", on=("clear_status",), id="clear")
@@ -463,7 +472,7 @@ class TeamChat(App):
         if index >= 0 and channel["joined"]:
             words = "No notifications from here"
             on = ("toggle", ["channels", index, "muted"])
-            rows.append(marked("switch", "Mute", bool(channel["muted"]), on, sub=words, lead=badge("muted")))
+            rows.append(checkable("switch", "Mute", bool(channel["muted"]), on, sub=words, lead=badge("muted")))
         rows.append(section("Person" if direct else f"Members ({len(channel['members']) + 1})"))
         for member in channel["members"]:
             person = self.person(here, str(member))

@@ -67,7 +67,7 @@ def _(view: Chip, inner: Bounds, box: Box, env: Env) -> None:
 _MARGIN = {"outline": (40, 28), "search": (40, 24), "pill": (48, 24), "plain": (0, 8), "box": (36, 24)}
 
 
-def shown(view: Field, env: Env) -> str:
+def displayed_text(view: Field, env: Env) -> str:
     """Return the displayed text of a field, masked in a password field."""
     value = env.read(view.bind)
     return "*" * len(value) if view.password else value
@@ -80,13 +80,13 @@ def _(view: Field, limit: int, env: Env) -> tuple[int, int]:
     lead = 84 if view.kind == "search" else 0
     lines = 1
     if view.many:
-        lines = len(fonts.wrap(shown(view, env) or view.hint, size, bold, limit - 2 * across - lead - 8, 0))
+        lines = len(fonts.wrap(displayed_text(view, env) or view.hint, size, bold, limit - 2 * across - lead - 8, 0))
     return limit, max(128, lines * pitch + 2 * along)
 
 
 @fill.register
 def _(view: Field, inner: Bounds, box: Box, env: Env) -> None:
-    value, focused = shown(view, env), env.focus == view.id and bool(view.id)
+    value, focused = displayed_text(view, env), env.focus == view.id and bool(view.id)
     box.field = view
     if box.node is not None:
         box.node |= {"text": value, "desc": view.desc or view.hint, "clickable": True, "focusable": True}

@@ -33,7 +33,7 @@ class KeptPictures(Generic[Arguments]):
         # Two threads may draw the same picture at once. Both results are equal, so there is no lock.
         if picture is None:
             picture = self._draw(*args, **more)
-            self._cache.put(key, picture)
+            self._cache.store(key, picture)
         return picture
 
     def cache_clear(self) -> None:

@@ -31,7 +31,7 @@ class SizedCache(Generic[Kept]):
                 self._kept.move_to_end(key)
             return value
 
-    def put(self, key: Hashable, value: Kept) -> None:
+    def store(self, key: Hashable, value: Kept) -> None:
         """Store a value and evict others until the total fits. A value that alone exceeds the bound is not stored."""
         with self._lock:
             # A replaced value must release its size.

@@ -58,7 +58,7 @@ def item(
     )
 
 
-def marked(kind: str, title: str, checked: bool, on: Act, *, sub: str = "", lead: View | None = None) -> Row:
+def checkable(kind: str, title: str, checked: bool, on: Act, *, sub: str = "", lead: View | None = None) -> Row:
     """Return a row with a switch, checkbox or radio button. The whole row takes the touch and carries `checked`."""
     assert kind in ("switch", "checkbox", "radio")
     cls = {"switch": "Switch", "checkbox": "CheckBox", "radio": "RadioButton"}[kind]

@@ -1,4 +1,4 @@
-"""Business of a shop, without screens: prices, the cart, its costs, orders and their end.
+"""Business of a shop: prices, the cart, its costs, orders and their end, and the views of products and sums.
 
 State of a shop, `apps.marrowby` and `apps.quillbarn`:
 - `products`, each `{name, category, picture, rating, reviews, about, price, stock, days, variants: [{name, choices:
@@ -21,6 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from simulators.phone import nav
 from simulators.phone.app import App, AppContext, State
+from simulators.phone.kit.views import Act, Art, Column, Row, Text, View
+from simulators.phone.kit.widgets import quantity_row
 
 
 class ShopWords(NamedTuple):
@@ -125,7 +127,7 @@ class Trade(App):
         in_cart = sum(int(e["quantity"]) for e in here.own["cart"]["items"] if e["product"] == name)
         return int(product["stock"]) - in_cart if product else 0
 
-    def put(self, here: AppContext, name: str, variants: dict[str, str], quantity: int) -> bool:
+    def add_to_cart(self, here: AppContext, name: str, variants: dict[str, str], quantity: int) -> bool:
         """Add a product to the cart. Return False if the stock is too low."""
         product = self.product(here, name)
         if product is None or self.room(here, name) < quantity:
@@ -151,13 +153,13 @@ class Trade(App):
             del items[index]
             here.toast(f"Taken out of the {self.words.cart}")
 
-    def lacking(self, here: AppContext) -> str:
+    def short_product(self, here: AppContext) -> str:
         """Return the first product in the cart that exceeds its stock, "" if there is none."""
         names = [str(entry["product"]) for entry in here.own["cart"]["items"]]
         return next((name for name in names if self.room(here, name) < 0), "")
 
     def do_order(self, here: AppContext) -> None:
-        if lacking := self.lacking(here):
+        if lacking := self.short_product(here):
             here.toast(f"Not enough {lacking} in stock")
             return
         cart = here.own["cart"]
@@ -209,7 +211,9 @@ class Trade(App):
         order = self.order(here, number)
         entries = order["items"] if order else []
         unavailable = [
-            e["product"] for e in entries if not self.put(here, e["product"], dict(e["variants"]), e["quantity"])
+            e["product"]
+            for e in entries
+            if not self.add_to_cart(here, e["product"], dict(e["variants"]), e["quantity"])
         ]
         here.go("cart")
         if unavailable:
@@ -233,3 +237,65 @@ def day(when: str | date) -> str:
 
 def money(amount: float) -> str:
     return f"${amount:.2f}"
+
+
+LOW = 5
+"""Stock at and below which the shop shows the number left."""
+
+
+def art(product: State, *, height: int, width: int | None = None, radius: int = 44, colour: str = "") -> Art:
+    """Return a product's picture, in the given colour or its first."""
+    first = next((g["choices"][0]["name"] for g in product["variants"] if g["name"] == "Colour" and g["choices"]), "")
+    key = f"{product['picture']}/{product['name']}@{colour or first}"
+    return Art("dish", key, height=height, width=width, radius=radius)
+
+
+def stars(product: State) -> str:
+    return f"{product['rating']} stars ({product['reviews']})"
+
+
+def stock(product: State) -> str:
+    """Return the availability of a product in words."""
+    count = int(product["stock"])
+    return "Out of stock" if count < 1 else f"Only {count} left" if count <= LOW else "In stock"
+
+
+def words_of(entry: State) -> str:
+    """Return the variants of a cart's item in words."""
+    return ", ".join(str(choice) for choice in entry["variants"].values())
+
+
+def goods_row(product: State, open_it: Act, colour: str = "") -> View:
+    """Return a product in a list."""
+    lacks = int(product["stock"]) < 1
+    words = Column(
+        [
+            Text(str(product["name"]), "strong", lines=1, id="product"),
+            Text(
+                "Out of stock" if lacks else stars(product), "sub", "error" if lacks else "faint", lines=1, id="rating"
+            ),
+            Text(money(product["price"]), "item", "primary", lines=1, bold=True, id="price"),
+        ],
+        gap=8,
+        grow=1,
+    )
+    picture = art(product, height=220, width=220, colour=colour)
+    return Row([picture, words], gap=36, pad=(48, 16), on=open_it, id="product_item")
+
+
+def cart_row(entry: State, index: int) -> View:
+    """Return an item in the cart, with its quantity."""
+    variants = words_of(entry)
+    words = Column(
+        [
+            Text(str(entry["product"]), "strong", lines=1, id="product"),
+            Text(variants, "sub", "faint", lines=1, id="variants") if variants else None,
+            Text(money(entry["price"] * entry["quantity"]), "item", "primary", lines=1, id="price"),
+        ],
+        grow=1,
+    )
+    return quantity_row(words, int(entry["quantity"]), index)
+
+
+def sum_row(label: str, amount: str, *, bold: bool = False) -> View:
+    return Row([Text(label, "body", bold=bold, grow=1), Text(amount, "body", align="right", width=280, bold=bold)])

@@ -12,10 +12,18 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.apps.food_cart import cart_row, subtotal
-from simulators.phone.apps.food_dish import Dish
-from simulators.phone.apps.food_menu import Restaurant, catalogue
-from simulators.phone.apps.food_views import FoodWords, address_bar, dish_row, item_words, matches, money
+from simulators.phone.apps.food.food_app import (
+    FoodApp,
+    FoodWords,
+    address_bar,
+    cart_row,
+    dish_row,
+    item_words,
+    matches,
+    money,
+    subtotal,
+)
+from simulators.phone.apps.food.food_menu import Restaurant, catalogue
 from simulators.phone.kit.views import (
     Art,
     Button,
@@ -33,12 +41,12 @@ from simulators.phone.kit.views import (
     Text,
     View,
 )
-from simulators.phone.kit.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
+from simulators.phone.kit.widgets import app_bar, badge, checkable, empty, icon_button, inset, item, section, tabs
 
 SOON = "As soon as possible"
 
 
-class Supper(Dish):
+class Supper(FoodApp):
     id, label, icon, colour, hue = "supper", "Suppertide", "pot", "#2f7f79", 175
     words = FoodWords("basket", "Bring to", "Payment", "Note for the kitchen", "Confirm order", "ST-", 2206)
     shapes: ClassVar[dict[str, State]] = {
@@ -158,7 +166,7 @@ class Supper(Dish):
             return Page(self.nothing(), bar=app_bar("Checkout"))
         when = item("When", str(here.own["when"]), lead=badge("clock"), trail=Icon("next", 48), on=("go", "times"),
                     id="when")  # fmt: skip
-        cutlery = marked("switch", "Cutlery", bool(here.own["cutlery"]), ("toggle", ["cutlery"]), lead=badge("bowl"))
+        cutlery = checkable("switch", "Cutlery", bool(here.own["cutlery"]), ("toggle", ["cutlery"]), lead=badge("bowl"))
         address, payment = self.places(here)
         dishes = [
             item(f"{entry['quantity']} x {entry['dish']}", item_words(entry), id="item")
@@ -170,7 +178,7 @@ class Supper(Dish):
 
     def screen_times(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
-            marked("radio", when, when == here.own["when"], ("choose", "when", when))
+            checkable("radio", when, when == here.own["when"], ("choose", "when", when))
             for when in [SOON, *_delivery_times(here)]
         ]
         return Sheet(Column([*rows, Space(24)]), title="When shall it come?")

@@ -1,4 +1,4 @@
-"""Content of the Browser, all invented: small pages, the weather of some cities, a timetable.
+"""Pages of the Browser: their invented content, their frame, and the history of visits.
 
 A page is an address, a title, a line for the results, and parts: `#` begins a heading, `>` a link as `> text | url`.
 Weather is a city's days from today on: sky, low, high (degrees Celsius), rain (percent), wind (km/h), wet hours.
@@ -6,8 +6,13 @@ Weather is a city's days from today on: sky, low, high (degrees Celsius), rain (
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
+
+from simulators.phone import nav
+from simulators.phone.app import AppContext, State
+from simulators.phone.kit.views import Icon, ListView, Page, Row, Space, Text, View
+from simulators.phone.kit.widgets import icon_button
 
 PAGES: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("lark.example", "Lark Weather", "The forecast for today and the days to come, city by city", ()),
@@ -78,7 +83,7 @@ CITIES: dict[str, tuple[_Day, ...]] = {
            (_SUN, 15, 24, 5, 8, ())),
 }  # fmt: skip
 
-TRAINS: tuple[tuple[str, str, str, str, str, float, float], ...] = (
+TIMETABLE: tuple[tuple[str, str, str, str, str, float, float], ...] = (
     ("W102", "Quayside", "Larkmoor", "07:12", "08:54", 14.5, 24.0),
     ("W114", "Quayside", "Larkmoor", "10:12", "11:54", 12.0, 21.0),
     ("W126", "Quayside", "Larkmoor", "15:42", "17:24", 14.5, 24.0),
@@ -141,5 +146,88 @@ def first_trains() -> list[dict[str, Any]]:
             "days": [],
             "classes": [{"name": "Second", "price": second}, {"name": "First", "price": first}],
         }
-        for number, origin, destination, depart, arrive, second, first in TRAINS
+        for number, origin, destination, depart, arrive, second, first in TIMETABLE
     ]
+
+
+def money(amount: float) -> str:
+    return f"${amount:.2f}"
+
+
+def day_name(day: str, clock: datetime) -> str:
+    """Return a date as Today, Tomorrow, or `Friday, 13 March`."""
+    then = date.fromisoformat(day)
+    ahead = (then - clock.date()).days
+    if ahead in (0, 1):
+        return ("Today", "Tomorrow")[ahead]
+    return then.strftime("%A, %d %B").replace(" 0", " ")
+
+
+def site(here: AppContext, url: str, rows: list[View | None], *, foot: View | None = None, id: str = "page") -> Page:
+    """Return a web page: its address on top, its content below."""
+    bookmarked = any(mark["url"] == url for mark in here.own["bookmarks"])
+    star = icon_button(
+        "bookmark" if bookmarked else "bookmark_off", "Remove bookmark" if bookmarked else "Add bookmark",
+        ("bookmark", url), colour="primary" if bookmarked else "faint", id="bookmark",
+    )  # fmt: skip
+    lock = Icon("globe", 44)
+    words = Row(
+        [lock, Text(url, "body", lines=1, grow=1, id="url")], gap=20, pad=(32, 20), fill="high", radius=60, grow=1,
+        on=("edit_address",), id="url_bar", desc="Address bar",
+    )  # fmt: skip
+    home = icon_button("home", "Home page", ("home",), id="home")
+    more = icon_button("more", "More options", ("go", "menu"), id="more")
+    bar = Row([home, words, star, more], pad=(8, 16, 8, 16))
+    return Page(ListView([*rows, Space(60)], id=id, gap=8), bar=bar, foot=foot)
+
+
+WEATHER, TRAINS = "lark.example", "wagtail.example"
+"""The two sites that have screens of their own."""
+
+
+def plain_address(address: str) -> str:
+    """Return an address without its scheme, `www.` and closing slash."""
+    short = address.strip().removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+    host, slash, path = short.partition("/")
+    return host.lower() + slash + path
+
+
+def visit(phone: State, address: str) -> None:
+    """Open an address in the Browser and add it to the history. `maps:NAME` opens that place in Maps."""
+    app, colon, name = address.partition(":")
+    if colon and app == "maps":
+        nav.show(phone, "maps")
+        AppContext(phone, "maps").go("place", name=name)
+        return
+    url = plain_address(address)
+    nav.show(phone, "browser")
+    here = AppContext(phone, "browser")
+    remember(here, title_of(here, url), url)
+    host, _, path = url.partition("/")
+    if host == WEATHER:
+        here.go("weather", **({"city": path} if path else {}))
+    elif host == TRAINS:
+        here.go("trains")
+    else:
+        here.go("page", url=url)
+
+
+def page_at(here: AppContext, url: str) -> State | None:
+    return next((page for page in here.own["pages"] if page["url"] == url), None)
+
+
+def title_of(here: AppContext, url: str) -> str:
+    """Return the Browser's title of an address."""
+    page = page_at(here, url)
+    host, _, path = url.partition("/")
+    if page is not None:
+        return str(page["title"])
+    return f"Weather in {path}" if host == WEATHER and path else url
+
+
+def remember(here: AppContext, title: str, url: str) -> None:
+    """Add a visit to the top of the history. The same address twice in a row is one entry."""
+    history: list[State] = here.own["history"]
+    if history and history[0]["url"] == url:
+        history.pop(0)
+    history.insert(0, {"title": title, "url": url, "time": here.clock.isoformat()})

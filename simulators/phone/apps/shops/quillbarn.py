@@ -6,12 +6,9 @@ from datetime import datetime
 from random import Random
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.apps.shop_data import CATEGORIES, goods
-from simulators.phone.apps.shop_orders import Orders
-from simulators.phone.apps.shop_product import Product
-from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search
-from simulators.phone.apps.shop_trade import ShopWords, day, money, subtotal
-from simulators.phone.apps.shop_views import art, cart_row, stars, stock, sum_row
+from simulators.phone.apps.shops.shop import NO_FILTERS, SORTS, Shop
+from simulators.phone.apps.shops.shop_goods import CATEGORIES, goods
+from simulators.phone.apps.shops.shop_trade import ShopWords, art, cart_row, day, money, stars, stock, subtotal, sum_row
 from simulators.phone.kit.views import (
     Art,
     Button,
@@ -27,10 +24,10 @@ from simulators.phone.kit.views import (
     Text,
     View,
 )
-from simulators.phone.kit.widgets import app_bar, badge, card, empty, inset, item, marked, section, tabs
+from simulators.phone.kit.widgets import app_bar, badge, card, checkable, empty, inset, item, section, tabs
 
 
-class Quillbarn(Search, Product, Orders):
+class Quillbarn(Shop):
     id, label, icon, colour, hue = "quillbarn", "Quillbarn", "barn", "#8a3b6e", 322
     words = ShopWords("bag", "Put in bag", "purchase", "Purchases", "Pay now", "Q-", 70410)
 
@@ -125,7 +122,7 @@ class Quillbarn(Search, Product, Orders):
         rows: list[View | None] = [section("Ship to"), *self.address_choices(here), section("How fast")]
         for way in here.own["deliveries"]:
             arrives = self.arrival(here, names, way)
-            rows.append(marked("radio", f"{way['name']}  {money(way['fee'])}", way["name"] == here.own["delivery"],
+            rows.append(checkable("radio", f"{way['name']}  {money(way['fee'])}", way["name"] == here.own["delivery"],
                                ("choose", "delivery", way["name"]), sub=f"Arrives {day(arrives)}"))  # fmt: skip
         foot = Column([Button("Continue to payment", on=("go", "paying"), id="continue")], pad=(48, 16, 48, 28))
         return Page(ListView([*rows, Space(60)], id="shipping"), bar=app_bar("Delivery", sub="Step 1 of 2"), foot=foot)

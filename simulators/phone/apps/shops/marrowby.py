@@ -6,12 +6,9 @@ from datetime import datetime
 from random import Random
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.apps.shop_data import CATEGORIES, goods
-from simulators.phone.apps.shop_orders import Orders
-from simulators.phone.apps.shop_product import Product
-from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search, pairs
-from simulators.phone.apps.shop_trade import ShopWords, day, money, subtotal
-from simulators.phone.apps.shop_views import cart_row, sum_row
+from simulators.phone.apps.shops.shop import NO_FILTERS, SORTS, Shop, pairs
+from simulators.phone.apps.shops.shop_goods import CATEGORIES, goods
+from simulators.phone.apps.shops.shop_trade import ShopWords, cart_row, day, money, subtotal, sum_row
 from simulators.phone.kit.views import (
     Art,
     Button,
@@ -30,7 +27,7 @@ from simulators.phone.kit.views import (
 from simulators.phone.kit.widgets import app_bar, badge, card, empty, inset, item, section, tabs
 
 
-class Marrowby(Search, Product, Orders):
+class Marrowby(Shop):
     id, label, icon, colour, hue = "marrowby", "Marrowby", "store", "#3f7d3a", 112
     words = ShopWords("cart", "Add to cart", "order", "Orders", "Place order", "MB-", 3120)
     chips = True

@@ -18,9 +18,8 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.apps.food_dish import Dish
-from simulators.phone.apps.food_menu import CATEGORIES, EXTRAS, OPTIONS, catalogue
-from simulators.phone.apps.food_views import address_bar, dish_row, matches, money, place_card, tab_bar
+from simulators.phone.apps.food.food_app import FoodApp, address_bar, dish_row, matches, money, place_card, tab_bar
+from simulators.phone.apps.food.food_menu import CATEGORIES, EXTRAS, OPTIONS, catalogue
 from simulators.phone.kit.views import (
     Art,
     Column,
@@ -35,7 +34,7 @@ from simulators.phone.kit.views import (
 from simulators.phone.kit.widgets import app_bar, empty, inset, section
 
 
-class Food(Dish):
+class Food(FoodApp):
     id, label, icon, colour, hue = "food", "Noshwell", "bowl", "#e0632c", 20
     shapes: ClassVar[dict[str, State]] = {
         "restaurants": {"name": "", "category": "", "picture": "plate", "rating": 4.5, "minutes": 30, "fee": 0.0,
