@@ -174,7 +174,7 @@ class AnsweredPlaces(NamedTuple):
         return self.size + self.down
 
     @property
-    def first(self) -> Ints:
+    def first_rows(self) -> Ints:
         """One row of each place."""
         return self.rows[self.starts]
 

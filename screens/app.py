@@ -522,7 +522,7 @@ class LabApp(Navigation):
     # -- errors ----------------------------------------------------------------------------------------------
 
     @on(WorkFailed)
-    def _failed(self, message: WorkFailed) -> None:
+    def _show_failure(self, message: WorkFailed) -> None:
         self.report(message.error)
 
     def report(self, error: LabError) -> None:

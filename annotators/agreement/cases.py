@@ -83,7 +83,7 @@ class Case(NamedTuple):
         return NumericRatings(one.field, values, one.raters, one.trace, one.traces, one.places)
 
     @property
-    def unknown(self) -> MalformedCase:
+    def unknown_statistic(self) -> MalformedCase:
         return MalformedCase(f"no statistic {self.statistic!r} is known")
 
 
@@ -314,7 +314,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
     statistic_name, _, rest = case.statistic.strip().partition(" ")
     rest, name = rest.lower(), _NAME.fullmatch(statistic_name.lower())
     if name is None:
-        raise case.unknown
+        raise case.unknown_statistic
     one = _statistic_of(case, name["base"], name["weights"] or "", rest)
     # A table counts each cell `times` over; other inputs have one row per place.
     total = case.times @ one.sums if case.table is not None else one.sums.sum(axis=0)
@@ -329,7 +329,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
     elif name["end"]:
         value = _interval_end(case, one, name["base"], name["end"], int(name["level"]) / 100)
     elif name["of"]:
-        raise case.unknown
+        raise case.unknown_statistic
     if isinstance(value, str):
         return None, value
     return (value, "") if value is not None and np.isfinite(value) else (None, _NO_CLOSED_FORM)
@@ -347,7 +347,7 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
         if base in _WEIGHTED:
             return _WEIGHTED[base](ratings, _weights(case, weights, rest))
         if weights:
-            raise case.unknown
+            raise case.unknown_statistic
         if base == "krippendorff_alpha":
             # The level is in the words behind the name, nominal by default.
             base += "_" + next((level for level in ("ordinal", "interval", "ratio") if level in rest), "nominal")
@@ -363,7 +363,7 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
             return share_within(case.numbers, float(band[1]))
     except ValueError as error:
         raise MalformedCase(str(error).removeprefix("case: ")) from None
-    raise case.unknown
+    raise case.unknown_statistic
 
 
 def _truth_and_judge(case: Case) -> Ratings:
@@ -402,7 +402,7 @@ def _standard_error(case: Case, one: AdditiveStatistic, base: str, rest: str) ->
     if base == "cohen_kappa":
         return cohen_error(_table(case), None if case.weights is None else _weights(case, "weighted", rest))
     if base not in _ERRORS:
-        raise case.unknown
+        raise case.unknown_statistic
     return _ERRORS[base](_repeated_places(case))
 
 

@@ -71,7 +71,7 @@ def _agreements_of_field(study_data: StudyData, field: Field) -> list[Agreement]
         return [maker.undefined(TWO_RUNS)]
     if not len(pairs.place):
         return [maker.undefined(NO_PAIR)]
-    numbers = [maker.number(name, within(pairs, name, band)) for name, band in BANDS]
+    numbers = [maker.number(name, share_within(pairs, name, band)) for name, band in BANDS]
     distance = median_distance(pairs)
     # The delete-one jackknife is inconsistent for a median.
     if study_data.how.interval == "bootstrap":
@@ -126,7 +126,7 @@ def _sum_by_index(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count
 # -- how near ----------------------------------------------------------------------------------------------------
 
 
-def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
+def share_within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
     """Return the mean over places of the share of pairs that are at most `band` steps apart."""
     field_places = pairs.answers.places
     near = _sum_by_index(pairs.place, (pairs.apart <= band).astype(np.float64), len(field_places.places))

@@ -88,7 +88,7 @@ def _judge_differences(
 ) -> list[Agreement]:
     """Return accuracy and kappa of one judge minus another's, paired over traces, over places that both judged."""
     a, b = pairs[one], pairs[other]
-    rows = np.asarray(a.there.all(axis=1) & b.there.all(axis=1))
+    rows = np.asarray(a.is_given.all(axis=1) & b.is_given.all(axis=1))
     # The first union fixes the order of the items. The last operand lets the reasons of the first judge win.
     lacking = a.missing.by_place() | b.missing.by_place() | a.missing.by_place()
     missing = MissingAnswers.one_each(lacking.items(), by_item=True)

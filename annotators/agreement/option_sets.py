@@ -204,12 +204,12 @@ def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     for kind in ("", *kinds_of(study_data, field)):
         these = sets_of(study_data, field.id, kind=kind)
         maker = EstimateMaker(study_data, field.id, these.numbers, kind)
-        if why := why_not_comparable(study_data, these.numbers.there, these.numbers.raters):
+        if why := why_not_comparable(study_data, these.numbers.is_given, these.numbers.raters):
             numbers.append(maker.undefined(why))
         else:
             numbers += maker.numbers(_set_statistics(these))
     these = sets_of(study_data, field.id)
-    if not why_not_comparable(study_data, these.numbers.there, these.numbers.raters):
+    if not why_not_comparable(study_data, these.numbers.is_given, these.numbers.raters):
         for id in these.options:
             ratings = these.option(id)
             numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).numbers(_option_statistics(ratings))
@@ -249,7 +249,7 @@ def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     these = sets_of(study_data, field.id)
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.numbers.raters)), 2):
-        two = these._replace(numbers=these.numbers.by(pair))
+        two = these._replace(numbers=these.numbers.by_raters(pair))
         share, masi, jaccard = _set_statistics(two)
         maker = EstimateMaker(study_data, field.id, two.numbers, between=" and ".join(two.numbers.raters))
         numbers += maker.numbers([masi, share, jaccard])
@@ -274,7 +274,7 @@ def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
     missing = missing_of_all([one.numbers.missing for one in parts])
     numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
     two = parts[0]._replace(numbers=numbers)
-    raters = sum(bool(one.numbers.there.all(axis=1).any()) for one in parts)
+    raters = sum(bool(one.numbers.is_given.all(axis=1).any()) for one in parts)
     return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).numbers(_set_statistics(two))
 
 

@@ -47,7 +47,7 @@ def agreements_by_pair(study_data: StudyData, field: str) -> list[Agreement]:
     if question.kind in CATEGORICAL:
         ratings = ratings_of(study_data, field)
         for pair in combinations(range(len(ratings.raters)), 2):
-            numeric += _pair_agreements(study_data, question, ratings.by(pair))
+            numeric += _pair_agreements(study_data, question, ratings.by_raters(pair))
         return numeric
     if question.kind == "many":
         return pairs_of_sets(study_data, question)
@@ -67,7 +67,7 @@ def _question_of(study_data: StudyData, name: str) -> Field:
 def _numbers_by_pairs(study_data: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
     numeric: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
-        numeric += _numbers_of_two(study_data, question, these.by(pair))
+        numeric += _numbers_of_two(study_data, question, these.by_raters(pair))
     return numeric
 
 

@@ -115,7 +115,7 @@ def _places(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> tuple[RatedI
 
 def _raters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> int:
     """Return the number of people with a place that they rated twice."""
-    return sum(bool(one.there.all(axis=1).any()) for one in parts)
+    return sum(bool(one.is_given.all(axis=1).any()) for one in parts)
 
 
 def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = RatingsPart()) -> Ratings:  # noqa: B008  # frozen

@@ -88,7 +88,7 @@ def is_played(study_data: StudyData) -> bool:
 
 def has_majority(study_data: StudyData, of: FieldValues) -> bool:
     """Return True if an item has several people's answers, or a settled one."""
-    return not is_played(study_data) and (of.settled > 0 or bool((of.there.sum(axis=1) > 1).any()))
+    return not is_played(study_data) and (of.settled > 0 or bool((of.is_given.sum(axis=1) > 1).any()))
 
 
 # -- all questions ---------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def _overview_row(study_data: StudyData, field: Field) -> tuple[Cell, ...]:
     of = field_values(study_data, field)
     if of is None:
         return _overview_of_others(study_data, field)
-    is_given = of.there
+    is_given = of.is_given
     what, value = _most_of(study_data, of) if is_given.any() else ("", "nobody has answered it")
     return (
         field.id, f"{int(is_given.sum()):,}", f"{int(is_given.any(axis=1).sum()):,}",
@@ -172,7 +172,7 @@ def _field_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
     if of is None:
         yield from _text_tables(study_data, field)
         return
-    if not of.there.any():
+    if not of.is_given.any():
         return
     yield _distribution(study_data, of)
     if (table := _by_rater(study_data, of)) is not None:
@@ -212,7 +212,7 @@ def _notes(study_data: StudyData, of: FieldValues) -> list[str]:
     if of.field.sided:
         notes.append("A and B are the item's own sides, whichever stood left.")
     if of.settled:
-        notes.append(f"Settled: {of.settled:,} of {count(int(of.there.any(axis=1).sum()), 'item')}.")
+        notes.append(f"Settled: {of.settled:,} of {count(int(of.is_given.any(axis=1).sum()), 'item')}.")
     by_rule = sum(gold.field == of.field.id for unit in asked_units(study_data) for gold in unit.mechanical)
     if by_rule:
         notes.append(f"Answered by a rule and asked of nobody, in no number here: {count(by_rule, 'item')}.")
@@ -282,11 +282,11 @@ def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
     rows = [
         _row(study_data, of, of.raters[at], rater=at, between=of.raters[at])
         for at in range(len(of.raters))
-        if of.there[:, at].any()
+        if of.is_given[:, at].any()
     ]
     for judge in study_data.judges:
         own = field_values(study_data, of.field, [judge])
-        if own is not None and own.there.any():
+        if own is not None and own.is_given.any():
             name = rater_name(study_data.columns.raters[judge])
             rows.append(_row(study_data, own, name, rater=0, between=name))
     return _breakdown(of, "by-rater", "by rater", "Rater", rows, "Answers") if len(rows) > 1 else None
@@ -380,7 +380,7 @@ def _by_group(study_data: StudyData, of: FieldValues, way: Grouping) -> Table:
     notes = []
     if len(order) > MOST_ROWS:
         # The largest groups stay in their original order below.
-        largest = sorted(order, key=lambda name: -int(of.there[groups == name].sum()))[:MOST_ROWS]
+        largest = sorted(order, key=lambda name: -int(of.is_given[groups == name].sum()))[:MOST_ROWS]
         notes.append(f"{MOST_ROWS} of {len(order):,} are told, those with the most answers.")
         order = [name for name in order if name in set(largest)]
     rows = [
@@ -532,7 +532,7 @@ def shortened(text: str) -> str:
 def _bars(study_data: StudyData, field: Field) -> list[Picture]:
     """Return bars of a question's option shares with intervals."""
     of = field_values(study_data, field)
-    if of is None or len(of.shares) < 2 or not of.there.any():
+    if of is None or len(of.shares) < 2 or not of.is_given.any():
         return []
     agreed = has_majority(study_data, of)
     bars = tuple(number.agreement for number in _numbers(study_data, of, agreed=agreed)[: len(of.shares)])

@@ -42,7 +42,7 @@ def played_tables(study_data: StudyData) -> list[Table]:
     if not conditions:
         return []
     fields = [field_values(study_data, field) for field in study_data.study.protocol.fields]
-    told = [of for of in fields if of is not None and of.there.any()]
+    told = [of for of in fields if of is not None and of.is_given.any()]
     tables = []
     if told:
         tables.append(_by_condition(study_data, told, plays, conditions))

@@ -57,7 +57,7 @@ def _table(study_data: StudyData, judge: str, at: int, one: Anchoring) -> Table:
     )
     titles = ("", "Same as the judge", "Answers", "Seconds for an answer", "Timed")
     return Table(
-        f"prelabel-{at}", f"{one.field.shown}: with and without the judge's answer in sight", titles, tuple(rows)
+        f"prelabel-{at}", f"{one.field.display_name}: with and without the judge's answer in sight", titles, tuple(rows)
     )
 
 

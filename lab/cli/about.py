@@ -133,7 +133,7 @@ def tasks(args: TasksArguments) -> int:
             TaskLine(
                 id=task.id,
                 kind=task.kind,
-                title=task.shown,
+                title=task.display_name,
                 instruction=task.instruction,
                 persona=task.persona,
                 budget=task.budget,
@@ -166,7 +166,7 @@ def _environment_tasks(args: TasksArguments, address: str) -> int:
     from lab.runs.task_source import EnvironmentTasks
     from simulators.environments.address import read_address
 
-    environment_name, source = read_address(address).shown, EnvironmentTasks(address, args.seed)
+    environment_name, source = read_address(address).display_name, EnvironmentTasks(address, args.seed)
     try:
         environment_tasks = [source.task(name) for name in args.files] if args.files else source.tasks()
     finally:
@@ -182,7 +182,7 @@ def _environment_line(task: Task, address: str) -> TaskLine:
     return TaskLine(
         id=task.id,
         kind=task.kind,
-        title=task.shown,
+        title=task.display_name,
         instruction=task.instruction,
         persona="",
         budget=task.budget,

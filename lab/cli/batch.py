@@ -172,13 +172,13 @@ def _remote_model(args: RunArguments, settings: Settings) -> Iterator[RemoteMode
         return
     from lab.agents.model_spec import model_of
     from lab.llm.cluster_executor import ClusterExecutor
-    from lab.llm.executor import ended
+    from lab.llm.executor import closing_executor
     from lab.llm.remote_model import RemoteModel
 
     llm = model_of(args.agent, settings)
     stop = threading.Event()
     cluster = ClusterExecutor(args.on, stop, tell=warn)
-    with ended(cluster, stop):
+    with closing_executor(cluster, stop):
         cluster.check(llm)
         yield RemoteModel(llm, cluster)
 
@@ -242,7 +242,7 @@ def _load_tasks(
     for name, refusal in errors.items():
         warn(f"{name}: is not run: {refusal.sentence}")
     return tasks, [
-        RefusedAttempt(name, number, places[0].shown, refusal.sentence)
+        RefusedAttempt(name, number, places[0].display_name, refusal.sentence)
         for name, refusal in errors.items()
         for number in range(1, args.attempts + 1)
     ]
@@ -309,7 +309,7 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
         tasks=tasks,
         kinds=kind_results(tasks, args.attempts, independent=not (batch.learns or args.until_pass)),
         jobs=batch.width,
-        places=tuple(place.shown for place in places),
+        places=tuple(place.display_name for place in places),
         broken=tuple(batch.broken),
         lost=len(batch.lost),
         stop_at=args.stop_at,
@@ -450,7 +450,7 @@ class RunCounter:
 
         return on_event
 
-    def done(self, task: str, attempt: Attempt) -> None:
+    def finish_attempt(self, task: str, attempt: Attempt) -> None:
         """Count a finished run and print it."""
         with self._lock:
             self._over += 1

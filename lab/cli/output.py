@@ -17,7 +17,7 @@ from lab.core.text.plain_text import plain
 T = TypeVar("T")
 
 
-class Refused(msgspec.Struct, frozen=True):
+class CommandRefusal(msgspec.Struct, frozen=True):
     """Refusal of a command with --json (exit 1 or 2). Usage errors from argparse print none."""
 
     error: str

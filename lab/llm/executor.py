@@ -38,7 +38,7 @@ class ModelExecutor(Protocol):
 
 
 @contextmanager
-def ended(executor: ModelExecutor, stop: threading.Event) -> Iterator[ModelExecutor]:
+def closing_executor(executor: ModelExecutor, stop: threading.Event) -> Iterator[ModelExecutor]:
     """Close an executor at the end. After an error, set `stop` and do not wait."""
     try:
         yield executor

@@ -77,7 +77,7 @@ class OpenLinks:
 
         return await self._on_thread(enter)
 
-    async def refused(self, links: Sequence[RoomLink]) -> dict[str, LinkRefused]:
+    async def refused_links(self, links: Sequence[RoomLink]) -> dict[str, LinkRefused]:
         """Map the ids of those links that no longer open their rooms to the reasons."""
 
         def look() -> dict[str, LinkRefused]:

@@ -236,9 +236,9 @@ class SheetView(ReportsErrors, Vertical):
         now = self.clock.now()
         was = self.times.pop(spot, None) if spot is not None else None
         if was is None:
-            return ItemKeying(spot, now, self.pace.away)
+            return ItemKeying(spot, now, self.pace.seconds_away)
         idle = was.idle_ms + 1000 * seconds_passed(was.left_at, now)
-        return ItemKeying(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
+        return ItemKeying(spot, was.shown_at, self.pace.seconds_away, idle, was.first_key_at, begun=was.begun)
 
     def _hold_times(self) -> None:
         """Store the times of the item that is left, if it has a draft."""
@@ -260,7 +260,7 @@ class SheetView(ReportsErrors, Vertical):
     @property
     def idle_ms(self) -> float:
         """Milliseconds away since the current item was first shown."""
-        return self.keying.idle_ms + max(0.0, self.pace.away - self.keying.away) * 1000
+        return self.keying.idle_ms + max(0.0, self.pace.seconds_away - self.keying.away) * 1000
 
     @property
     def _digit_draft(self) -> Drafts:
@@ -412,9 +412,10 @@ class SheetView(ReportsErrors, Vertical):
         self.menu.styles.max_height, self.line.styles.max_height = min(11, below), min(9, below)
         entry_rows = min(below, self.menu.count + 2) if self.menu.display else min(below, 3) if self.line.display else 0
         room = max(
-            1, min(round(height * _ITEM), height - _LEAST - entry_rows) - 2 - (1 if self.problem_line.said else 0)
+            1,
+            min(round(height * _ITEM), height - _LEAST - entry_rows) - 2 - (1 if self.problem_line.current_text else 0),
         )
-        asks = len(self.question_line.said.wrap(width))
+        asks = len(self.question_line.current_text.wrap(width))
         gives = self.options.rows(width) if self.options.display else 0
         option_rows = min(gives, max(2, room - min(asks, max(2, room // 3))))
         self.choices.styles.max_height = max(1, option_rows)

@@ -302,7 +302,7 @@ class AnswerScreen(RoomScreen[None]):
 
     def _ring(self, lines: list[ConversationLine]) -> None:
         """Ring the bell for each new question. Notify the person if another screen is in front."""
-        new = {line.asked_at + line.run for line in lines if line.unread and line.waits} - self._ringed
+        new = {line.asked_at + line.run for line in lines if line.unread and line.is_waiting} - self._ringed
         if not new:
             return
         self._ringed |= new
@@ -333,7 +333,7 @@ class AnswerScreen(RoomScreen[None]):
     @on(Inbox.CloseRequested)
     def _ask_to_close(self, message: Inbox.CloseRequested) -> None:
         line = message.line
-        says = self._sentence("unanswered" if line.waits else "unanswered, left" if line.asked_at else "no more")
+        says = self._sentence("unanswered" if line.is_waiting else "unanswered, left" if line.asked_at else "no more")
 
         def close(sure: bool | None) -> None:
             if sure:
@@ -531,9 +531,9 @@ class AnswerScreen(RoomScreen[None]):
         elif self.has_class("-picture"):
             self.action_picture()
         elif self._tools.display:
-            if not self._tools.back():
+            if not self._tools.go_back():
                 self.action_tool()
-        elif self._question.back():
+        elif self._question.go_back():
             return
         elif self.has_class("-reading") and not self._inbox.has_focus:
             self._question.keep_draft()

@@ -82,7 +82,7 @@ def _brief_text(trace: Trace, locale: str) -> tuple[Content, int]:
     parts: list[Content | str | tuple[str, str]] = []
     task, system = trace.task, system_of(trace)
     if trace.persona is not None or task.policy != system:
-        parts += _titled_part(translated(locale, "brief.task"), task.shown)
+        parts += _titled_part(translated(locale, "brief.task"), task.display_name)
         if task.policy and task.policy != system:
             parts += _titled_part(translated(locale, "brief.policy"), task.policy)
     if trace.persona is not None:

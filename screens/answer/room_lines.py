@@ -40,7 +40,7 @@ class RoomLines:
             parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
         parts += [served, *(place.notes[:1] if place is not None else ())]
         if trace is not None and run:
-            parts.append(one_line(trace.agent.shown, 60))
+            parts.append(one_line(trace.agent.display_name, 60))
         self.above.say(Content("   ".join(plain(part, lines=False) for part in parts)))
 
     def paint_below(self, turn: Turn | None) -> None:

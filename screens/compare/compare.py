@@ -157,7 +157,7 @@ class CompareScreen(RoomScreen[None]):
     @on(Compared)
     def _show_compared(self, message: Compared) -> None:
         if message.wanted == self._requested:
-            self._show(message.compared, message.compared.first or 0)
+            self._show(message.compared, message.compared.first_difference or 0)
 
     @on(Refused)
     def _show_error(self, message: Refused) -> None:
@@ -186,7 +186,7 @@ class CompareScreen(RoomScreen[None]):
         for name, side, eye, phone in zip(NAMES, self._sides, self._readers, self.phones, strict=True):
             self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.recording.id}")
             eye.run_file = side.recording
-            phone.phone = side.started.device.size or PHONE
+            phone.phone = side.start_event.device.size or PHONE
         for name, side, page in zip(NAMES, self._sides, self.pages, strict=True):
             if not side.places:
                 write_title(page, f"{name.title()}  no step")
@@ -262,7 +262,9 @@ class CompareScreen(RoomScreen[None]):
         elif compared.pairs[place].same:
             words = "the same in both   " + self._next_difference_words(starts, place)
         else:
-            which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
+            which = (
+                "the first difference" if place == compared.first_difference else f"difference {count} of {len(starts)}"
+            )
             room = 2 * (self.size.width - 2) - len(which) - _JOINTS
             words = f"{which}:  {'  /  '.join(fit_both(compared.words(place), room))}"
         self._say("compare-state", words)
@@ -293,8 +295,8 @@ class CompareScreen(RoomScreen[None]):
 
     def action_first(self) -> None:
         """Go to the first difference."""
-        if self.compared is not None and self.compared.first is not None:
-            self.pairs.go(self.compared.first)
+        if self.compared is not None and self.compared.first_difference is not None:
+            self.pairs.go(self.compared.first_difference)
 
     @on(LineList.Chosen)
     def _replay_chosen(self) -> None:
@@ -430,7 +432,7 @@ from there; **{compare.swap}** swaps the sides, **{compare.after}** shows the sc
     def paint(self, index: int, width: int) -> Content:
         assert self.compared is not None
         pair, sign = self.compared.pairs[index], sign_of(self.compared, index)
-        first = "►" if index == self.compared.first else " "
+        first = "►" if index == self.compared.first_difference else " "
         left = self._step_words(pair.left, self.compared.left, self.compared.words(index)[0])
         right = self._step_words(pair.right, self.compared.right, self.compared.words(index)[1])
         style = MUTED if pair.same else HEADING if first != " " else ""

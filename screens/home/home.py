@@ -235,7 +235,7 @@ class HomeScreen(RoomScreen[None]):
             except LabError as error:
                 rows.append(TaskRow(name, "", "", one_line(error.sentence)))
             else:
-                rows.append(TaskRow(name, task.kind, task.shown))
+                rows.append(TaskRow(name, task.kind, task.display_name))
         self.post_message(self.TasksRead(rows))
 
     def on_home_screen_runs_read(self, message: RunsRead) -> None:
@@ -400,7 +400,7 @@ class HomeScreen(RoomScreen[None]):
         from lab.devices.device_list import screens
 
         try:
-            server = Server.named()
+            server = Server.from_environment()
             adb_phones = server.phones() if server.running() else []
             screen_states = screens(server, adb_phones)
         except LabError:

@@ -58,13 +58,13 @@ class Forking:
             self._panel.close()
             self._footage.timeline.focus()
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go one step back in the panel, or close it. Return False if it is not open."""
         if not self.is_open:
             return False
-        if not self._panel.back():
+        if not self._panel.go_back():
             self.close()
-            self._footage.look()
+            self._footage.request_place()
         return True
 
     def leave_step(self) -> None:

@@ -62,7 +62,7 @@ class ForkRow(Choices):
 
     @property
     def decision(self) -> Literal["accept", "reject"] | None:
-        choice = self.chosen
+        choice = self.marked_id
         return "accept" if choice == "accept" else "reject" if choice == "reject" else None
 
 
@@ -161,7 +161,7 @@ class ForkPanel(Card):
 
     # -- what is to be other ---------------------------------------------------------------------------------
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go back from a list to the line of the action. Return False if none is open."""
         if not (self._picker.display or self._near.has_focus):
             return False

@@ -166,7 +166,7 @@ class RunPlayer(ReportsErrors, Horizontal):
             index, self._target_place = self._target_place, None
             self.timeline.go(index)
             self.post_message(self.Found(self, index))
-            self.look()
+            self.request_place()
         if message.whole:
             self._target_place = None
         self.post_message(self.Listed(self))
@@ -190,9 +190,9 @@ class RunPlayer(ReportsErrors, Horizontal):
         if message.lines is self.timeline:
             message.stop()
             if self._target_place is None:
-                self.look()
+                self.request_place()
 
-    def look(self) -> None:
+    def request_place(self) -> None:
         """Request the current place and post `Moved` at once, so that a key never waits for a picture."""
         self._projector.request(self.timeline.cursor, after=self.after)
         self.post_message(self.Moved(self))
@@ -313,12 +313,12 @@ class RunPlayer(ReportsErrors, Horizontal):
     def toggle_after(self) -> None:
         """Toggle the screens before and after the step."""
         self.after = not self.after
-        self.look()
+        self.request_place()
 
     def toggle_words(self) -> None:
         """Toggle the step's words in the phone's place."""
         self.toggle_class("-asked-words")
-        self.look()
+        self.request_place()
 
     # -- playing ---------------------------------------------------------------------------------------------
 

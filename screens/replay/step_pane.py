@@ -308,9 +308,9 @@ def _run_parts(started: Started, *, outcomes: bool) -> list[Part]:
     task, source = started.task, started.source
     facts = {
         "task": f"{task.id} ({task.kind})",
-        "agent": started.agent.shown if outcomes else "",
+        "agent": started.agent.display_name if outcomes else "",
         "persona": started.persona.name if started.persona else task.persona,
-        "person": started.user.shown if started.user else "",
+        "person": started.user.display_name if started.user else "",
         "place": task.place,
         "phone": f"{started.device.kind} {started.device.model}".strip(),
         "started": local_time(started.at),
@@ -335,7 +335,7 @@ def _duration_words(words: str, earlier: str | None, later: str | None) -> str:
 
 def _actor_words(actor: Actor | None, joint: str) -> str:
     """Return the actor's name after `joint`, empty if unknown or blinded."""
-    return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
+    return "" if actor is None or actor == NOBODY else joint + plain(actor.display_name, lines=False)
 
 
 def _json_text(value: object) -> str:

@@ -97,7 +97,7 @@ class PrivacyScreen(DemoRoom):
         self.finds.set_rows(finds)
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
-        title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
+        title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.display_name}"
         self.say(one_line(title, 400), self._state_words(covering))
         write_title(self.page, "Done" if self._report else "To be covered")
         self.page.show(self._report or _plan_words(covering), from_top=False)
@@ -129,7 +129,7 @@ class PrivacyScreen(DemoRoom):
             return
         covered = [
             *covering.boxes.get(self.number, ()),
-            *(node.bounds for node in covering.going(self.footage.readable_screen)),
+            *(node.bounds for node in covering.covered_nodes(self.footage.readable_screen)),
         ]
         boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in covered]
         current_box = find.box if find is not None and find.box not in covered else None

@@ -121,7 +121,7 @@ def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
         "runs": f"{group.runs:,}",
         "mean": mean_words(group.mean),
         "n": f"{group.n:,}",
-        "missing": f"{group.missing:,}" if group.missing else "-",
+        "missing": f"{group.unscored_count:,}" if group.unscored_count else "-",
         "steps": f"{group.steps:.1f}",
         "statuses": ", ".join(f"{count:,} {status_words(status)}" for status, count in group.statuses),
     }
@@ -276,9 +276,9 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         place = next((i for i, line in enumerate(arranged.lines) if _line_key(line) == before), gone) if before else 0
         self.changed()
         self.go(place)
-        self.look()
+        self.request_costs()
 
-    def look(self) -> None:
+    def request_costs(self) -> None:
         """Request the costs of the visible runs."""
         width = self.scrollable_content_region.width - _SIGN
         if self.order.group or not any(name in visible_columns(width, self.order.by) for name in COSTS):
@@ -291,10 +291,10 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self.look()
+        self.request_costs()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.look()  # Textual calls the base's own, too
+        self.request_costs()  # Textual calls the base's own, too
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset_capture(self)

@@ -37,7 +37,7 @@ class AppContext:
         """Open a screen on top of this one."""
         nav.push(self.phone, self.app, screen, args)
 
-    def back(self, steps: int = 1) -> None:
+    def close_screens(self, steps: int = 1) -> None:
         """Close this screen, or the topmost `steps` screens."""
         for _ in range(steps):
             nav.pop(self.phone, self.app)
@@ -110,7 +110,7 @@ class App:
             case "go":
                 here.go(args[0], **(args[1] if len(args) > 1 else {}))
             case "back":
-                here.back()
+                here.close_screens()
             case "set":
                 here.set(args[0], args[1])
             case "toggle":

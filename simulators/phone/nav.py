@@ -68,7 +68,7 @@ def show(state: State, app: str) -> None:
         nav["recents"] = [app, *(a for a in nav["recents"] if a != app)]
 
 
-def back(state: State) -> None:
+def press_back(state: State) -> None:
     """Perform the back button: close the topmost of keyboard, shade, overview, screen, app."""
     nav = state["nav"]
     if state["focus"] is not None:

@@ -108,7 +108,7 @@ class Phone:
         """Number that increases with each change of the state and each `stir`."""
         return self._version + self._stirred
 
-    def look(self) -> DrawnScreen:
+    def current_screen(self) -> DrawnScreen:
         """Return the current screen, drawn lazily."""
         with self._changed:
             return self._draw()

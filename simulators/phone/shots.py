@@ -296,7 +296,7 @@ def phone_at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False)
 
 def tap(phone: Phone, label: str) -> None:
     """Tap the last node on the screen with that text or description."""
-    tree = phone.look().tree
+    tree = phone.current_screen().tree
     nodes = [node for node in tree.nodes() if label in (node.text, node.desc)]
     phone.perform(Action("click", at=tree.target(nodes[-1]).bounds.center))
 
@@ -305,7 +305,7 @@ _Shots = Iterator[tuple[str, bytes]]
 
 
 def _tap_id(phone: Phone, id: str) -> None:
-    phone.perform(Action("click", at=phone.look().tree.find(id=id)[0].bounds.center))
+    phone.perform(Action("click", at=phone.current_screen().tree.find(id=id)[0].bounds.center))
 
 
 def _marrowby(dark: bool) -> _Shots:

@@ -59,7 +59,7 @@ def _dispatch(state: State, screen_windows: list[Window], action: Action) -> Non
         case "keyboard_enter":
             _enter(state, screen_windows)
         case "navigate_back":
-            nav.back(state)
+            nav.press_back(state)
         case "navigate_home":
             nav.show(state, nav.LAUNCHER)
         case "press_recent":
@@ -125,13 +125,13 @@ def _system(state: State, what: Act) -> None:
     name, *args = what
     match name:
         case "nav_back":
-            nav.back(state)
+            nav.press_back(state)
         case "nav_home":
             nav.show(state, nav.LAUNCHER)
         case "nav_overview":
             nav.overview(state)
         case "back":
-            nav.back(state)
+            nav.press_back(state)
         case "resume":
             nav.show(state, args[0])
         case "forget_all":

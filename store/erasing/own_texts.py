@@ -93,11 +93,13 @@ def _texts_in_run(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
         for text in Counter(strings_in(event)) - Counter(text for text, _ in _signed_texts(event, code)):
             if text not in seen and quotations.may_occur_in(text):
                 for quotation in quotations.find(text):
-                    shown_at.setdefault(quotation.says, at)
+                    shown_at.setdefault(quotation.quoted_words, at)
             seen.add(text)
     for text, (at, one) in texts.items():
         own = Quotations([text]).find(text)
-        yield one._replace(repeats=frozenset(part.says for part in own if shown_at.get(part.says, at + 1) <= at))
+        yield one._replace(
+            repeats=frozenset(part.quoted_words for part in own if shown_at.get(part.quoted_words, at + 1) <= at)
+        )
 
 
 def _texts_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:

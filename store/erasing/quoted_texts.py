@@ -187,7 +187,7 @@ class _QuotationSearch:
             redaction.own += map(normalize, strings_in(document))
         at = self._task_frozen_at(document, columns) if table.name == "unit" else ""
         return _QuotingRow(
-            table, row, frozenset((one.text, one.says) for one in redaction.found), frozenset(redaction.own),
+            table, row, frozenset((one.text, one.quoted_words) for one in redaction.found), frozenset(redaction.own),
             redaction.repeated, self._describe_place(table.name, document, columns, run), at, run,
             redaction.is_filled_in,
         )  # fmt: skip

@@ -60,7 +60,7 @@ class Labels:
                 check_same_sheet(study, unit, rater, run, label)
                 check_next(state, label)
                 stored_label = insert_label(db, label)
-                state = state._replace(sheet=state.sheet.after(stored_label))
+                state = state._replace(sheet=state.sheet.with_label(stored_label))
         return state.sheet
 
     def hand_in(self, study: Study, unit: Unit, act: Act, following: Callable[[], Iterable[Act]] = lambda: ()) -> None:

@@ -30,7 +30,7 @@ import psutil
 from lab.core.run.step import Usage
 from lab.llm.client import Llm, ModelAnswer, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor
-from lab.llm.executor import ModelExecutor, ModelQuestion, ended
+from lab.llm.executor import ModelExecutor, ModelQuestion, closing_executor
 from lab.studies.judging.judge_job import job_of
 from lab.studies.judging.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
 from lab.studies.judging.judging import JudgingJob
@@ -188,7 +188,7 @@ def warmed(cluster: RemoteWorkers, llm: Llm, job: JudgingJob, threads: int) -> N
     question = job.first_question(unit, run)
     stop = threading.Event()
     asked = ModelQuestion(llm, question.messages, question.schema)
-    with ended(ClusterExecutor(cluster.address, stop), stop) as executor:
+    with closing_executor(ClusterExecutor(cluster.address, stop), stop) as executor:
         for _ in range(3):
             for answer in [executor.submit(asked) for _ in range(threads * 4)]:
                 answer.result()

@@ -47,7 +47,7 @@ def sample_counts(of: Ratings | NumericRatings, statistic: str = "") -> SampleCo
 
     The missing share is of all due answers, or of all items if two columns are compared.
     """
-    is_given = of.there
+    is_given = of.is_given
     rows = np.flatnonzero(is_given.sum(axis=1) >= (len(of.raters) if needs_all(statistic) else 2))
     reasons = of.reasons
     answer_count, lacking = len(rows) if of.missing.by_item else int(is_given.sum()), sum(reasons.values())

@@ -38,7 +38,7 @@ def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]
     reader = _AnswerReader(study_data, field)
     for unit, target in places:
         one = units[unit]
-        answer = reader.at(RatedItem(unit, target))
+        answer = reader.answers_at(RatedItem(unit, target))
         yield Dispute(unit, target, _item_name(one, target), one.runs[0] if one.runs else "", answer)
 
 
@@ -66,7 +66,7 @@ class _AnswerReader:
         self.answers = answers_of(study_data, field_named(study_data, field), self.raters, 1)
         self.rows = {place: row for row, place in enumerate(self.answers.places.places)}
 
-    def at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:
+    def answers_at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:
         """Return the answers at a place without those that were not asked or not handed in."""
         row = self.rows.get(place)
         if row is None:

@@ -231,7 +231,9 @@ def missing_of(
     study_data: StudyData, field_places: FieldPlaces, raters: Sequence[int], why: Ints, reasons: Sequence[str]
 ) -> MissingAnswers:
     """Return the due answers that are missing, from `why` (places x raters)."""
-    return MissingAnswers.of(field_places.places, [study_data.columns.raters[one].id for one in raters], why, reasons)
+    return MissingAnswers.from_reasons(
+        field_places.places, [study_data.columns.raters[one].id for one in raters], why, reasons
+    )
 
 
 def _clusters(field_places: FieldPlaces, mask: Mask) -> tuple[Ints, tuple[str, ...]]:
@@ -363,14 +365,14 @@ def truth_and_rater(truth: Ratings, answers: Ratings) -> Ratings:
     Missing answers are counted by item, also for items without a truth: the reason is the truth's, else the answer's.
     """
     two = join_columns(truth, answers)
-    both: Mask = np.asarray(two.there.all(axis=1))
+    both: Mask = np.asarray(two.is_given.all(axis=1))
     return two._replace(codes=mask_rows(two.codes, both), missing=_why_not_both(truth, answers, both))
 
 
 def numeric_truth_and_rater(truth: NumericRatings, answers: NumericRatings) -> NumericRatings:
     """Return a true number and one rater's as two columns over the truth's places, both only if both exist."""
     two = join_numeric_columns(truth, answers)
-    both: Mask = np.asarray(two.there.all(axis=1))
+    both: Mask = np.asarray(two.is_given.all(axis=1))
     values = np.where(both[:, None], two.values, np.nan)
     return two._replace(values=values, missing=_why_not_both(truth, answers, both))
 

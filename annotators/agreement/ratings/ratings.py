@@ -40,7 +40,7 @@ class MissingAnswers(NamedTuple):
     by_item: bool = False
 
     @classmethod
-    def of(
+    def from_reasons(
         cls, places: tuple[RatedItem, ...], raters: Sequence[str], why: Ints, reasons: Sequence[str]
     ) -> MissingAnswers:
         """Build from `why` (places x raters), which indexes `reasons`, -1 if nothing is missing."""
@@ -78,14 +78,14 @@ class MissingAnswers(NamedTuple):
             reason_by_place.setdefault(self.places[place], self.reasons[reason])
         return reason_by_place
 
-    def at(self, keeps: Callable[[RatedItem], bool]) -> MissingAnswers:
+    def at_places(self, keeps: Callable[[RatedItem], bool]) -> MissingAnswers:
         """Return the rows at the places that `keeps` accepts."""
         is_kept = np.zeros(len(self.places), dtype=np.bool_)
         for at in np.unique(self.place).tolist():
             is_kept[at] = keeps(self.places[at])
         return self._rows(is_kept[self.place])
 
-    def by(self, raters: Sequence[str]) -> MissingAnswers:
+    def by_raters(self, raters: Sequence[str]) -> MissingAnswers:
         """Return the rows of some raters, renumbered in this order."""
         new = np.full(len(self.raters), -1, dtype=np.int32)
         for at, name in enumerate(self.raters):
@@ -135,7 +135,7 @@ class Ratings(NamedTuple):
     derived: str = ""
 
     @property
-    def there(self) -> npt.NDArray[np.bool_]:
+    def is_given(self) -> npt.NDArray[np.bool_]:
         """Mask of given answers (places x raters)."""
         return np.asarray(self.codes >= 0)
 
@@ -144,10 +144,10 @@ class Ratings(NamedTuple):
         """Number of missing answers by reason."""
         return self.missing.counts()
 
-    def by(self, columns: Sequence[int]) -> Ratings:
+    def by_raters(self, columns: Sequence[int]) -> Ratings:
         """Return the columns of some raters, with their missing answers."""
         raters = tuple(self.raters[at] for at in columns)
-        return self._replace(codes=self.codes[:, list(columns)], raters=raters, missing=self.missing.by(raters))
+        return self._replace(codes=self.codes[:, list(columns)], raters=raters, missing=self.missing.by_raters(raters))
 
 
 class NumericRatings(NamedTuple):
@@ -162,7 +162,7 @@ class NumericRatings(NamedTuple):
     missing: MissingAnswers = MissingAnswers()  # frozen
 
     @property
-    def there(self) -> npt.NDArray[np.bool_]:
+    def is_given(self) -> npt.NDArray[np.bool_]:
         """Mask of given answers (places x raters)."""
         return np.asarray(~np.isnan(self.values))
 
@@ -171,7 +171,9 @@ class NumericRatings(NamedTuple):
         """Number of missing answers by reason."""
         return self.missing.counts()
 
-    def by(self, columns: Sequence[int]) -> NumericRatings:
+    def by_raters(self, columns: Sequence[int]) -> NumericRatings:
         """Return the columns of some raters, with their missing answers."""
         raters = tuple(self.raters[at] for at in columns)
-        return self._replace(values=self.values[:, list(columns)], raters=raters, missing=self.missing.by(raters))
+        return self._replace(
+            values=self.values[:, list(columns)], raters=raters, missing=self.missing.by_raters(raters)
+        )

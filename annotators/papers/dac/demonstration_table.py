@@ -70,7 +70,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _count_table(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
-    steps = [UnitValue(case.id, case.id, float(len(kept(case)))) for case in cases]
+    steps = [UnitValue(case.id, case.id, float(len(steps_without_slips(case)))) for case in cases]
     apps = {app for case in cases for app in case.task.apps}
     truth_by_place = truths(study_data, WHOLE)
     impossible = sum(one.value == "impossible" for one in truth_by_place.values())
@@ -98,13 +98,13 @@ def _reasons(study_data: StudyData) -> list[tuple[str, int]]:
     field = study_data.study.protocol.field("why_impossible")
     reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     return [
-        (option.shown, reason_counts[option.id])
+        (option.display_name, reason_counts[option.id])
         for option in (field.options if field else ())
         if reason_counts[option.id]
     ]
 
 
-def kept(case: MeasuredRun) -> list[MeasuredStep]:
+def steps_without_slips(case: MeasuredRun) -> list[MeasuredStep]:
     """Return a demonstration's steps without those that its recorder marked as slips."""
     return [step for step in case.steps if not step.slip]
 
@@ -138,7 +138,7 @@ def _structure(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
 
 
 def _types(cases: Sequence[MeasuredRun]) -> Table:
-    types = Counter(type_of(step) for case in cases for step in kept(case))
+    types = Counter(type_of(step) for case in cases for step in steps_without_slips(case))
     names = [*TYPES.values(), *sorted(name for name in types if name not in TYPES.values())]
     rows: list[tuple[Cell, ...]] = [(name, count(types[name], "action type", part=name)) for name in names]
     rows.append(("Overall", count(sum(types.values()), "action type")))

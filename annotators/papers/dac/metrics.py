@@ -41,7 +41,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     EM and TM are over all steps of the demonstrations together, the others are means over runs. A demonstration's steps
     that a run does not reach count as not matched.
     """
-    with_gold = Demonstrations.of(context)
+    with_gold = Demonstrations.for_context(context)
     runs = [_judge_run(case, context, with_gold) for case in cases]
     numbers = [*_main_numbers(runs, ""), *_variants(runs, "")]
     if any(run.judged for run in runs):

@@ -67,7 +67,7 @@ def _share(
 
 def _errors(study_data: StudyData) -> Table:
     field = study_data.study.protocol.field(ERROR)
-    names = {option.id: option.shown for option in field.options} if field is not None else {}
+    names = {option.id: option.display_name for option in field.options} if field is not None else {}
     right = truths(study_data, ERROR)
     counts = Counter(one.value for one in right.values())
     units, left_out = {unit for unit, _ in right}, unsettled_counts(study_data, ERROR)

@@ -28,7 +28,7 @@ class OtherUsers:
         self._sequences: dict[str, str] = {}
         self._rows: NDArray[Any] | None = None
 
-    def of(self, run: Execution) -> tuple[list[MeasuredRun], str]:
+    def comparable_episodes(self, run: Execution) -> tuple[list[MeasuredRun], str]:
         """Return the episodes to compare with, several if their intents are equally similar, and why there are none."""
         self._prepare()
         intent = run.demonstration.task.instruction or run.case.task.instruction

@@ -103,7 +103,7 @@ def _table_13(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
             )
         )
     judges = [
-        (study_data.columns.raters[judge].shown, _judge_rows(study_data, sequences, judge))
+        (study_data.columns.raters[judge].display_name, _judge_rows(study_data, sequences, judge))
         for judge in study_data.judges
     ]
     rows = [(*row, *(means[str(row[0])] for _, means in judges)) for row in rows]
@@ -123,7 +123,7 @@ def _table_13(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
 
 def _judge_rows(study_data: StudyData, sequences: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
     """Return by model a judge's mean rating of the sequences that owners rated."""
-    name = study_data.columns.raters[judge].shown
+    name = study_data.columns.raters[judge].display_name
     own = {one.unit: float(one.value) for one in answers_in(study_data, RATING, (judge,)) if _is_number(one.value)}
     means: dict[str, Cell] = {}
     for model in {one.model for one in sequences}:
@@ -310,7 +310,7 @@ def _texts(others: OtherUsers, case: MeasuredRun | None, own: MeasuredRun | None
     """Return the sequences of a run, its owner and other users, or the reason if one is missing."""
     if case is None or own is None:
         return "its run, or its owner's, is not in this file", None
-    others_texts, why = others.of(Execution(case, own, len(own.steps), None))
+    others_texts, why = others.comparable_episodes(Execution(case, own, len(own.steps), None))
     if not others_texts:
         return why, None
     texts = (sequence_of(case), sequence_of(own), *(others.sequence(other) for other in others_texts))

@@ -71,7 +71,7 @@ def _order(study_data: StudyData) -> list[str]:
 
 def _option_texts(study_data: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
     field = _field(study_data)
-    return [option.shown if (option := field.option(id)) is not None else id for id in ids]
+    return [option.display_name if (option := field.option(id)) is not None else id for id in ids]
 
 
 def _shares(study_data: StudyData, right: Mapping[str, str]) -> dict[str, Agreement]:

@@ -49,7 +49,7 @@ class KnowuRun(NamedTuple):
     queries: int
 
     @property
-    def done(self) -> bool:
+    def succeeded(self) -> bool:
         return self.success is not None and self.success > DONE
 
     @property

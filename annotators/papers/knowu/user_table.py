@@ -86,7 +86,7 @@ def _efficiency_value(run: KnowuRun) -> float | str | None:
 OWN_SCORE = "Average score, as in hitlab runs"
 
 MEASURES = (
-    Measure("SR", _score_value(lambda run, _: float(run.done)), True, "run with a score"),
+    Measure("SR", _score_value(lambda run, _: float(run.succeeded)), True, "run with a score"),
     Measure("Average score", _score_value(lambda _, score: score), False, "run with a score"),
     Measure(OWN_SCORE, lambda run: NO_SCORE if run.case.score is None else run.case.score, False, "run with a score"),
     Measure("Questions per task", lambda run: float(run.queries), False, "run", None),

@@ -61,7 +61,7 @@ class Chain(NamedTuple):
         return next(iter(self.tries.values())).case
 
     @property
-    def first(self) -> JudgedAttempt | None:
+    def first_attempt(self) -> JudgedAttempt | None:
         return self.tries.get(1)
 
     @property

@@ -235,7 +235,7 @@ def _against_people(
     people = _means(run_rates)
     rows: list[tuple[Cell, ...]] = []
     for judge, own in by_judge.items():
-        name = study_data.columns.raters[judge].shown
+        name = study_data.columns.raters[judge].display_name
         between = f"{name} against most people"
         two_columns = truth_and_rater(truth, ratings_of(study_data, USE, (judge,)))
         kappa = coefficient(study_data, cohen_kappa(two_columns), two_columns, between=between)
@@ -282,7 +282,10 @@ def _mean_rate(study_data: StudyData, part: str, rates: Sequence[tuple[RunIrr, f
 
 def _types(study_data: StudyData, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
     """Return how many sheets fall under each of the four rules."""
-    sheets = {"people": run_rates, **{study_data.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
+    sheets = {
+        "people": run_rates,
+        **{study_data.columns.raters[judge].display_name: own for judge, own in by_judge.items()},
+    }
     rows: list[tuple[Cell, ...]] = []
     for name, own in sheets.items():
         counts = Counter(one.type for one in own)

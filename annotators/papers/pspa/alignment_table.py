@@ -109,7 +109,12 @@ def _agree(study_data: StudyData, people: dict[Derived, Ratings]) -> Table:
     head = ("Type", "Fleiss' κ", "In words", "Pairs agree", "All agree", "AC1", "Items")
     notes = (_DERIVED, "The paper does not say how many items there were, nor whether ways that were not taken count.")
     return Table(
-        "pspa-e3-agreement", "Agreement between people", head, tuple(rows), SOURCE, (*notes, *_few(study_data))
+        "pspa-e3-agreement",
+        "Agreement between people",
+        head,
+        tuple(rows),
+        SOURCE,
+        (*notes, *_few_notes(study_data)),
     )
 
 
@@ -117,7 +122,7 @@ def _interval(kappa: Agreement) -> str:
     return interval_text(kappa)
 
 
-def _few(study_data: StudyData) -> tuple[str, ...]:
+def _few_notes(study_data: StudyData) -> tuple[str, ...]:
     return few_runs_warning(len(asked_units(study_data)))
 
 
@@ -138,7 +143,7 @@ def _judge_section(study_data: StudyData, truth: dict[Derived, Ratings]) -> Sect
 
 def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
     """Return Table 7 for run 1, and for the most frequent answers over the judge's runs."""
-    judge = study_data.columns.raters[rater].shown
+    judge = study_data.columns.raters[rater].display_name
     runs = judge_runs(study_data, FIELD, rater, stage)
     columns = [(runs.raters[0], column(runs, 0))]
     if len(runs.raters) > 1:
@@ -160,7 +165,10 @@ def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, 
     rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
     title = f"{judge} against most people, {dict(_STAGES)[stage]}"
     head = ("Type", *(title for _, title in _STATISTICS), "AC1", "Items")
-    notes = (f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.", *_few(study_data))
+    notes = (
+        f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.",
+        *_few_notes(study_data),
+    )
     return Table(f"pspa-e3-table-7-{id}", title, head, tuple(rows), "PSPA-Bench Table 7", notes)
 
 
@@ -172,7 +180,7 @@ def _rater_section(study_data: StudyData, people: Ratings, truth: Ratings) -> Se
     columns = {name: column(people, at) for at, name in enumerate(people.raters)}
     for rater in study_data.judges:
         if rating_numbers(study_data, [rater]):
-            shown_columns = study_data.columns.raters[rater].shown
+            shown_columns = study_data.columns.raters[rater].display_name
             columns[shown_columns] = column(judge_runs(study_data, FIELD, rater, "before"), 0)
     rows: list[tuple[Cell, ...]] = []
     for name, answers in columns.items():
@@ -224,7 +232,7 @@ def stability_section(study_data: StudyData) -> Section:
 
 
 def _stability_table(study_data: StudyData, rater: int, at: int) -> Table:
-    name = study_data.columns.raters[rater].shown
+    name = study_data.columns.raters[rater].display_name
     runs = judge_runs(study_data, FIELD, rater)
     count = len(runs.raters)
     between = f"{name} in {count} run{'' if count == 1 else 's'}"
@@ -338,7 +346,7 @@ def rates(study_data: StudyData) -> Section:
     flexible = {unit: path.ppr for unit, path in paths.items() if path.ppr is not None}
     rows = [_rate(study_data, "most people", most, flexible, None)]
     for rater in (*study_data.people, *study_data.judges):
-        name, runs = study_data.columns.raters[rater].shown, rating_numbers(study_data, [rater])
+        name, runs = study_data.columns.raters[rater].display_name, rating_numbers(study_data, [rater])
         for run in runs if rater in study_data.judges else (1,):
             says = f"{name}, run {run}" if rater in study_data.judges and len(runs) > 1 else name
             apr, ppr = rate_of(study_data, "apr", rater, run), rate_of(study_data, "ppr", rater, run)

@@ -30,7 +30,7 @@ def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Secti
     """Return flags at places of disagreement (among people, or judge against majority), and coders' causes."""
     where = [("people differ", _disputed_places(people))]
     for rater in study_data.judges:
-        name = study_data.columns.raters[rater].shown
+        name = study_data.columns.raters[rater].display_name
         two_columns = truth_and_rater(truth, column(judge_runs(study_data, _STATE, rater), 0))
         where.append((f"{name} and most people differ", _disputed_places(two_columns)))
     tables = [_flags(study_data, people, truth, where)]
@@ -130,7 +130,7 @@ def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedI
     for code, option in enumerate(cause_ratings.categories):
         cause = field.option(option) if field is not None else None
         row = [cells.percent(_of_cause(cause_study, some, code, f"{name}: {option}")) for name, some in parts]
-        rows.append((cause.shown if cause else option, *row, _PAPER.get(option, "")))
+        rows.append((cause.display_name if cause else option, *row, _PAPER.get(option, "")))
     split_cells = [cells.percent(_share_split(cause_study, some, name)) for name, some in parts]
     rows.append(("coders differ (of all)", *split_cells, ""))
     item_counts = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]

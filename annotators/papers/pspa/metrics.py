@@ -120,7 +120,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 
     A change above 0 is an improvement of APR and PPR, and a deterioration of CT and CPT.
     """
-    ready = Demonstrations.of(context)
+    ready = Demonstrations.for_context(context)
     runs = [run_values(case, context, ready) for case in cases]
     numbers = list(_numbers(runs, ""))
     for trait in TRAITS:

@@ -152,7 +152,7 @@ class _Way(NamedTuple):
     def rank(self) -> tuple[int, int, int, tuple[int, ...]]:
         return self[:4]
 
-    def then(self, other: _Way) -> _Way:
+    def followed_by(self, other: _Way) -> _Way:
         return _Way(
             self.completed + other.completed,
             self.flexible + other.flexible,
@@ -192,7 +192,7 @@ def _best_way_through(
     on: dict[str, _Way] = {}
     # From the end backwards, so that the best continuation of a node is known before the node.
     for id in reversed(order):
-        on[id] = ways[id].then(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
+        on[id] = ways[id].followed_by(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
     edge_way = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
     return _join_ways([*(way for id, way in ways.items() if id not in touched), edge_way])
 
@@ -200,7 +200,7 @@ def _best_way_through(
 def _join_ways(ways: Iterable[_Way]) -> _Way:
     whole = _Way()
     for way in ways:
-        whole = whole.then(way)
+        whole = whole.followed_by(way)
     return whole
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from store.copies.merge import Merged
 
 
-class ClashLine(msgspec.Struct, frozen=True):
+class MergeClash(msgspec.Struct, frozen=True):
     """A place with two last labels of one rater. `target` is empty for the unit itself.
 
     On a unit that is `handed_in` its rater may still settle on one of them, and nothing else changes.
@@ -52,7 +52,7 @@ class MergeDone(msgspec.Struct, frozen=True):
     gone: dict[str, int]
     withdrew: tuple[str, ...]
     kits: tuple[str, ...]
-    clashes: tuple[ClashLine, ...]
+    clashes: tuple[MergeClash, ...]
     outside: tuple[str, ...]
 
 
@@ -102,7 +102,7 @@ def merge(args: MergeArguments) -> int:
 
 
 def _merge_report(path: Path, files: list[str], outcome: Merged) -> MergeDone:
-    clashes = tuple(ClashLine(*clash) for clash in outcome.clashes)
+    clashes = tuple(MergeClash(*clash) for clash in outcome.clashes)
     return MergeDone(
         str(path), tuple(files), outcome.added, outcome.already_present, outcome.removed, outcome.withdrew,
         outcome.kits, clashes,

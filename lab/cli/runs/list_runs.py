@@ -187,7 +187,7 @@ def _run_line(row: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
 
 def _group_line(group: RunGroup) -> GroupLine:
     return GroupLine(
-        group.name, group.runs, group.mean, group.n, group.missing, round(group.steps, 3), dict(group.statuses)
+        group.name, group.runs, group.mean, group.n, group.unscored_count, round(group.steps, 3), dict(group.statuses)
     )
 
 
@@ -218,7 +218,7 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
     return [
         [
             group.name, f"{group.runs}", "undefined (no score)" if group.mean is None else mean_words(group.mean),
-            f"{group.n}", f"{group.missing}", f"{group.steps:.1f}",
+            f"{group.n}", f"{group.unscored_count}", f"{group.steps:.1f}",
             ", ".join(f"{count} {status_words(status)}" for status, count in group.statuses),
         ]
         for group in groups
@@ -297,7 +297,7 @@ def _format_cell(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-class Shown(msgspec.Struct, frozen=True):
+class RunDetails(msgspec.Struct, frozen=True):
     """One whole run: `show`. `ended` is null while the run is open. `verdicts` come from its source.
 
     `spent` is the cost of its model's answers, null if no model was asked.
@@ -321,7 +321,7 @@ class ShowArguments(JsonArguments):
 
 
 def add_runs_show(parser: Parser) -> None:
-    parser.runs(show, ShowArguments, prints={"show": Shown})
+    parser.runs(show, ShowArguments, prints={"show": RunDetails})
     parser.examples(
         """\
   hitlab runs show 019a
@@ -345,7 +345,7 @@ def show(args: ShowArguments) -> int:
         started = next(iter(store.runs.events(run)))
         assert isinstance(started, Started)
         print_json(
-            Shown(
+            RunDetails(
                 id=trace.id,
                 status=trace.status,
                 score=trace.ended.score if trace.ended else None,

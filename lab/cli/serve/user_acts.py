@@ -93,7 +93,7 @@ def _state(line: ConversationLine) -> str:
         return "ended"
     if line.left_at:
         return f"client left {format_duration(seconds_passed(line.left_at, now()))} ago"
-    return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
+    return f"waits {waiting_words(line.asked_at)}" if line.is_waiting else "answered"
 
 
 def waiting_words(since: str) -> str:

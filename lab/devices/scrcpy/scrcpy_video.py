@@ -12,7 +12,7 @@ from lab.core.run.step import Point
 from lab.core.seams import Trouble
 from lab.devices.adb.socket_io import hang_up
 from lab.devices.scrcpy.scrcpy_codec import HEADER, FrameHeader, Speech, header
-from lab.devices.scrcpy.scrcpy_stream import WHO, after_silence, over, the_rest
+from lab.devices.scrcpy.scrcpy_stream import WHO, after_silence, stream_ended, the_rest
 
 if TYPE_CHECKING:
     import av
@@ -163,7 +163,7 @@ class VideoSocket:
             self._thread.join()
 
     def _read(self) -> None:
-        trouble = over("the video")
+        trouble = stream_ended("the video")
         try:
             while self._read_packet():
                 pass

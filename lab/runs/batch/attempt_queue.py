@@ -89,7 +89,7 @@ class AttemptQueue:
             self._taken += 1
             return self._waiting.popleft()
 
-    def done(self) -> None:
+    def finish_series(self) -> None:
         """Report that a taken series is finished."""
         self._give_back()
 

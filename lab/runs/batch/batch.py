@@ -35,7 +35,7 @@ class BatchWatcher(Protocol):
     def watch(self, task: str, number: int) -> Callable[[AnyEvent | None], None]:
         """Return the callback for the events of a new attempt."""
 
-    def done(self, task: str, attempt: Attempt) -> None:
+    def finish_attempt(self, task: str, attempt: Attempt) -> None:
         """Report a finished attempt."""
 
     def skip(self, count: int) -> None:
@@ -156,7 +156,7 @@ class Batch:
                 if not self._finish_series(worker, series):
                     self._queue.put_back(series)
                     return
-                self._queue.done()
+                self._queue.finish_series()
         except Exception as error:  # noqa: BLE001 - it is raised again where the batch was asked for
             self._error = self._error or error
             self._stop("another run failed")
@@ -180,9 +180,9 @@ class Batch:
             other = self._spare.pop(0) if self._spare else None
             self._at_work -= other is None
             consequence = "Its attempt waits to be dealt again" if self._at_work else "It was the last one"
-        outcome = f"{other.shown} takes its place" if other is not None else consequence
+        outcome = f"{other.display_name} takes its place" if other is not None else consequence
         why = breakdown.reason if breakdown.reason.endswith((".", "?", "!")) else f"{breakdown.reason}."
-        self.watcher.warn(f"{place.shown} is taken out: {why} {outcome}.")
+        self.watcher.warn(f"{place.display_name} is taken out: {why} {outcome}.")
         return other
 
     def watch(self, attempt: NumberedAttempt) -> Callable[[AnyEvent | None], None]:
@@ -217,7 +217,7 @@ class Batch:
         ended_attempt = attempt_of(self.store.runs.trace(session.trace_id))
         with self._lock:
             self._attempts[attempt.task].append(ended_attempt)
-        self.watcher.done(session.spec.task.id, ended_attempt)
+        self.watcher.finish_attempt(session.spec.task.id, ended_attempt)
         if isinstance(agent, SupportsMemory) and not self._stopping:
             self._remember(agent, session)
         return ended_attempt
@@ -230,14 +230,14 @@ class Batch:
         archive_runs(self.store, [session.trace_id], session.spec.person)
         task = session.spec.task.id
         with self._lock:
-            self.broken.append(BrokenRun(session.trace_id, task, attempt.number, place.shown, reason))
+            self.broken.append(BrokenRun(session.trace_id, task, attempt.number, place.display_name, reason))
 
     def refuse(self, attempt: NumberedAttempt, place: RunPlace, error: LabError) -> None:
         """Count an attempt that its environment does not begin as refused, and report why."""
         task = self.specs[attempt.task].task.id
         with self._lock:
             self._refusal = self._refusal or error
-            self.refused.append(RefusedAttempt(task, attempt.number, place.shown, error.sentence))
+            self.refused.append(RefusedAttempt(task, attempt.number, place.display_name, error.sentence))
         self.watcher.warn(f"{task}: attempt {attempt.number} is not run: {error.sentence}")
 
     def _remember(self, agent: SupportsMemory, session: Session) -> None:
@@ -409,7 +409,7 @@ class AttemptWorker:
             if limit is None or session.device.waited < limit:
                 continue
             trouble = session.device.trouble
-            reason = trouble.sentence if trouble is not None else f"{self.place.shown}: does not answer."
+            reason = trouble.sentence if trouble is not None else f"{self.place.display_name}: does not answer."
             if session.give_up(f"broken off after {limit:g} s without its phone: {reason}"):
                 self._keeper.break_off(attempt, session, self.place, reason)
                 session.device.close()

@@ -20,7 +20,7 @@ class RunPlace(NamedTuple):
     number: int = 0
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """The name of the place for people."""
         if self.environment or self.device != EMBEDDED:
             return plain(self.environment or self.device, lines=False)

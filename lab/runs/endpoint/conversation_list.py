@@ -42,7 +42,7 @@ class ConversationLine(msgspec.Struct, frozen=True):
     title: str = ""
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """True if a client waits for an answer, as far as known."""
         return bool(self.asked_at) and not self.left_at
 
@@ -55,7 +55,7 @@ def conversations(store: Store, person: str = "", *, ended: bool = False) -> lis
     rows = [row for prefix in (CLIENT, JUDGE) for row in store.conversations.rows(prefix, _MOST, ended=ended)]
     left = departures(store.path)
     lines = [_line(store, row, left.left_at(row.run, row.at)) for row in rows if person in ("", row.user)]
-    waiting = sorted((line for line in lines if line.waits), key=lambda line: line.asked_at)
+    waiting = sorted((line for line in lines if line.is_waiting), key=lambda line: line.asked_at)
     still = sorted((line for line in lines if not line.asked_at), key=lambda line: line.at, reverse=True)
     forsaken = sorted((line for line in lines if line.left_at), key=lambda line: line.left_at, reverse=True)
     return [*waiting, *still, *forsaken]

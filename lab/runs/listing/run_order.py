@@ -72,7 +72,7 @@ class RunGroup(NamedTuple):
     statuses: tuple[tuple[str, int], ...]
 
     @property
-    def missing(self) -> int:
+    def unscored_count(self) -> int:
         """Number of runs without a score."""
         return self.runs - self.n
 

@@ -52,7 +52,7 @@ class Side(NamedTuple):
     name: str
 
     @property
-    def started(self) -> Started:
+    def start_event(self) -> Started:
         return self.head.started
 
     @property
@@ -72,7 +72,7 @@ class Side(NamedTuple):
     @property
     def task(self) -> str:
         """The task's title, or its id."""
-        return one_line(self.started.task.title or self.started.task.id, 120)
+        return one_line(self.start_event.task.title or self.start_event.task.id, 120)
 
     @property
     def facts(self) -> str:
@@ -95,7 +95,7 @@ class RunComparison(NamedTuple):
     starts: list[int]
 
     @property
-    def first(self) -> int | None:
+    def first_difference(self) -> int | None:
         """The first pair (from 0) in which they differ, None if they are equal."""
         return self.starts[0] if self.starts else None
 
@@ -108,7 +108,7 @@ class RunComparison(NamedTuple):
 
     @property
     def same_task(self) -> bool:
-        return self.left.started.task.id == self.right.started.task.id
+        return self.left.start_event.task.id == self.right.start_event.task.id
 
     def words(self, index: int) -> tuple[str, str]:
         """Return the words of both sides of a pair."""
@@ -135,8 +135,8 @@ def sign_of(comparison: RunComparison, index: int) -> str:
 def compare(store: Store, left: str, right: str) -> RunComparison:
     """Read two runs and compare them. Raise `LabError` if one is unreadable."""
     one, other = _read_side(store, left), _read_side(store, right)
-    names = shortest_names([one.started.agent, other.started.agent])
-    one, other = (side._replace(name=one_line(names[side.started.agent.identity], 60)) for side in (one, other))
+    names = shortest_names([one.start_event.agent, other.start_event.agent])
+    one, other = (side._replace(name=one_line(names[side.start_event.agent.identity], 60)) for side in (one, other))
     pairs = align(
         [place.act for place in one.places[: one.steps]], [place.act for place in other.places[: other.steps]]
     )

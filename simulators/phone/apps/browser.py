@@ -205,7 +205,7 @@ class Browser(Trains):
         here.focus("address")
 
     def do_home(self, here: AppContext) -> None:
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
 
     def do_search(self, here: AppContext) -> None:
         """Open the typed address, or search for the typed words."""
@@ -214,7 +214,7 @@ class Browser(Trains):
             return
         here.own["address"] = ""
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "address":
-            here.back()
+            here.close_screens()
         if "." in query and " " not in query:
             visit(here.phone, query)
         else:
@@ -230,7 +230,7 @@ class Browser(Trains):
 
     def do_follow(self, here: AppContext, url: str) -> None:
         """Follow a link in a list, and close the list."""
-        here.back()
+        here.close_screens()
         self.do_visit(here, url)
 
     def screen_results(self, here: AppContext) -> Screen:
@@ -283,7 +283,7 @@ class Browser(Trains):
         )  # fmt: skip
 
     def do_instead(self, here: AppContext, screen: str) -> None:
-        here.back()
+        here.close_screens()
         here.go(screen)
 
     def screen_history(self, here: AppContext) -> Screen:
@@ -318,7 +318,7 @@ class Browser(Trains):
 
     def do_clear(self, here: AppContext) -> None:
         here.own["history"] = []
-        here.back()
+        here.close_screens()
         here.toast("History cleared")
 
     def screen_bookmarks(self, here: AppContext) -> Screen:

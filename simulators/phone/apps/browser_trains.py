@@ -111,7 +111,7 @@ class Trains(App):
         if trip[other] == name:
             trip[other] = trip[end]
         trip[end], here.own["station"] = name, ""
-        here.back()
+        here.close_screens()
 
     def screen_dates(self, here: AppContext) -> Screen:
         selected_day = travel_day(here)
@@ -123,7 +123,7 @@ class Trains(App):
 
     def do_choose_date(self, here: AppContext, day: str) -> None:
         here.own["journey"]["date"] = day
-        here.back()
+        here.close_screens()
 
     def do_find(self, here: AppContext) -> None:
         trip = here.own["journey"]
@@ -182,7 +182,7 @@ class Trains(App):
 
     def do_pick_back(self, here: AppContext, what: str, name: str) -> None:
         here.own["choice"][what] = name
-        here.back()
+        here.close_screens()
 
     def screen_pay_with(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
@@ -193,7 +193,7 @@ class Trains(App):
 
     def do_pay_with(self, here: AppContext, name: str) -> None:
         here.own["payment"] = name
-        here.back()
+        here.close_screens()
 
     def do_book(self, here: AppContext) -> None:
         train, choice = _train(here), here.own["choice"]
@@ -210,7 +210,7 @@ class Trains(App):
             "total": price, "placed": here.clock.isoformat(), "status": "Booked",
         })  # fmt: skip
         while here.phone["nav"]["stacks"][self.id][-1]["screen"] not in ("trains", "home"):
-            here.back()
+            here.close_screens()
         here.go("ticket", number=number)
         here.toast("Booked")
 
@@ -259,7 +259,7 @@ class Trains(App):
         ticket = _ticket(here)
         if ticket is not None:
             ticket["status"] = "Cancelled"
-        here.back()
+        here.close_screens()
         here.toast("Ticket cancelled")
 
 

@@ -209,7 +209,7 @@ class Calendar(App):
 
     def do_delete(self, here: AppContext, event_key: State) -> None:
         event = find_event(here, event_key)
-        here.back(2)
+        here.close_screens(2)
         if event is not None:
             here.own["events"] = [other for other in here.own["events"] if other is not event]
             here.toast("Event deleted")
@@ -253,7 +253,7 @@ class Calendar(App):
         else:
             old.clear()
             old |= event
-        here.back()
+        here.close_screens()
         under = nav.stack(here.phone, here.app)[-1]
         if under["screen"] == "event":
             under["args"] = event_args(event)
@@ -280,7 +280,7 @@ class Calendar(App):
 
     def do_choose_day(self, here: AppContext, day: str) -> None:
         here.own["draft"]["date"] = day
-        here.back()
+        here.close_screens()
 
     def do_time(self, here: AppContext, part: str) -> None:
         hour, _, minute = str(here.own["draft"][part]).partition(":")
@@ -310,7 +310,7 @@ class Calendar(App):
         if picker["part"] == "start" and draft["start"] < draft["end"]:
             draft["end"] = _moved_end(draft, time)
         draft[picker["part"]] = time
-        here.back()
+        here.close_screens()
 
     # -- guests and reminder --------------------------------------------------------------------------------
 
@@ -339,7 +339,7 @@ class Calendar(App):
 
     def do_remind(self, here: AppContext, minutes: int) -> None:
         here.own["draft"]["reminder"] = minutes
-        here.back()
+        here.close_screens()
 
 
 def _show_day_act(day: date) -> tuple[Any, ...]:

@@ -124,7 +124,7 @@ class Clock(App):
             here.own["alarms"].append(alarm)
         else:
             here.own["alarms"][draft["index"]] = alarm
-        here.back()
+        here.close_screens()
         here.toast(f"Alarm set for {alarm['time']}, {days_words(alarm['days']).lower()}")
 
     def screen_delete(self, here: AppContext) -> Screen:
@@ -137,7 +137,7 @@ class Clock(App):
         )
 
     def do_delete(self, here: AppContext, index: int) -> None:
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         del here.own["alarms"][index]
         here.toast("Alarm deleted")
 

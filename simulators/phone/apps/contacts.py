@@ -143,7 +143,7 @@ class Contacts(App):
         for call in here.own["calls"]:
             if dialled_digits(call["number"]) == dialled_digits(draft["number"]) and draft["number"]:
                 call["name"] = draft["name"]
-        here.back()
+        here.close_screens()
         under = nav.stack(here.phone, self.id)[-1]
         if under["screen"] == "person":
             under["args"] = {"name": draft["name"], "number": ""}
@@ -163,7 +163,7 @@ class Contacts(App):
         here.own["people"] = [person for person in here.own["people"] if person["name"] != name]
         for call in here.own["calls"]:
             call["name"] = "" if call["name"] == name else call["name"]
-        here.back(len(nav.stack(here.phone, self.id)) - 1)
+        here.close_screens(len(nav.stack(here.phone, self.id)) - 1)
         here.toast("Contact deleted")
 
     # -- calls ----------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Contacts(App):
 
     def do_end(self, here: AppContext) -> None:
         end_call(here)
-        here.back()
+        here.close_screens()
 
     def screen_clear(self, here: AppContext) -> Screen:
         return Dialog(
@@ -191,7 +191,7 @@ class Contacts(App):
 
     def do_clear(self, here: AppContext) -> None:
         here.own["calls"] = []
-        here.back()
+        here.close_screens()
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
         advance_call(here, after)

@@ -113,7 +113,7 @@ class Gallery(App):
             here.toast("Enter a name first" if not name else "There is an album of this name")
             return
         here.own["albums"].append(name)
-        here.back()
+        here.close_screens()
 
     # -- one photo ------------------------------------------------------------------------------------------
 
@@ -233,7 +233,7 @@ class Gallery(App):
         back = [photo | {"deleted": ""} for photo in here.own["bin"] if photo["name"] == name]
         here.own["bin"] = [photo for photo in here.own["bin"] if photo["name"] != name]
         here.own["photos"] += back
-        here.back()
+        here.close_screens()
         here.toast("Photo restored")
 
     def screen_erase(self, here: AppContext) -> Screen:
@@ -243,7 +243,7 @@ class Gallery(App):
 
     def do_erase(self, here: AppContext, names: list[str]) -> None:
         here.own["bin"] = [photo for photo in here.own["bin"] if photo["name"] not in names]
-        here.back(len(nav.stack(here.phone, self.id)) - 1)
+        here.close_screens(len(nav.stack(here.phone, self.id)) - 1)
         here.toast(f"{many(len(names))} deleted")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
@@ -274,7 +274,7 @@ def _close_selection(here: AppContext) -> None:
     """Close the dialog and the screens that selected or showed the photos. An album below stays open."""
     here.own["selected"] = []
     while nav.stack(here.phone, here.app)[-1]["screen"] not in ("home", "album"):
-        here.back()
+        here.close_screens()
 
 
 def _photo(here: AppContext, name: str) -> State | None:

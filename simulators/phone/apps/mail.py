@@ -145,7 +145,7 @@ class Mail(App):
 
     def do_home(self, here: AppContext) -> None:
         here.own["query"] = ""
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
 
     def screen_folder(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
@@ -165,7 +165,7 @@ class Mail(App):
 
     def do_empty_bin(self, here: AppContext) -> None:
         here.own["mails"] = [mail for mail in here.own["mails"] if mail["folder"] != "bin"]
-        here.back()
+        here.close_screens()
         here.toast("Bin emptied")
 
     def do_open(self, here: AppContext, subject: str, time: str) -> None:
@@ -218,7 +218,7 @@ class Mail(App):
         mails = [m for m in _conversation(here, _key({"subject": subject, "time": time})) if m["folder"] != "sent"]
         for mail in mails[-1:]:
             mail["unread"] = True
-        here.back()
+        here.close_screens()
         here.toast("Marked as unread")
 
     def do_move(self, here: AppContext, subject: str, time: str, folder: str) -> None:
@@ -226,7 +226,7 @@ class Mail(App):
         me, key = here.own["account"]["address"], _key({"subject": subject, "time": time})
         for mail in _conversation(here, key) or _binned_mails(here, key):
             mail["folder"] = "sent" if mail["address"] == me and folder != "bin" else folder
-        here.back()
+        here.close_screens()
         here.toast({"archive": "Archived", "bin": "Moved to the bin", "inbox": "Moved to the inbox"}[folder])
 
     def screen_delete(self, here: AppContext) -> Screen:
@@ -237,7 +237,7 @@ class Mail(App):
     def do_delete(self, here: AppContext, subject: str, time: str) -> None:
         deleted_mails = _binned_mails(here, _key({"subject": subject, "time": time}))
         here.own["mails"] = [mail for mail in here.own["mails"] if mail not in deleted_mails]
-        here.back(2)
+        here.close_screens(2)
         here.toast("Deleted")
 
     def people(self, here: AppContext) -> list[State]:
@@ -345,7 +345,7 @@ class Mail(App):
 
     def do_attach(self, here: AppContext, number: int, name: str) -> None:
         _draft(here, number)["attachments"].append(name)
-        here.back()
+        here.close_screens()
 
     def do_detach(self, here: AppContext, number: int, name: str) -> None:
         _draft(here, number)["attachments"].remove(name)
@@ -363,7 +363,7 @@ class Mail(App):
         mail |= {"subject": str(draft["subject"]).strip(), "time": here.clock.isoformat(), "unread": False}
         here.own["mails"].append(mail | {"starred": False, "attachments": list(draft["attachments"])})
         here.own["drafts"].remove(draft)
-        here.back()
+        here.close_screens()
         here.toast("Sent")
 
     def _recipients(self, here: AppContext, text: str) -> tuple[list[str], list[str]]:
@@ -391,7 +391,7 @@ class Mail(App):
 
     def do_discard(self, here: AppContext, number: int) -> None:
         here.own["drafts"] = [draft for draft in here.own["drafts"] if draft["id"] != number]
-        here.back(2)
+        here.close_screens(2)
         here.toast("Draft discarded")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:

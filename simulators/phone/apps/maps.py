@@ -246,7 +246,7 @@ class Maps(App):
         ]
         here.own["saved"] = [*saved, {"label": label, "place": name}]
         here.own["label"] = ""
-        here.back()
+        here.close_screens()
         here.toast(f"Saved as {label}")
 
     def do_save_named(self, here: AppContext, name: str) -> None:
@@ -256,7 +256,7 @@ class Maps(App):
 
     def do_unsave(self, here: AppContext, name: str) -> None:
         here.own["saved"] = [e for e in here.own["saved"] if e["place"] != name]
-        here.back()
+        here.close_screens()
         here.toast("Removed from saved places")
 
     def screen_saved(self, here: AppContext) -> Screen:
@@ -358,7 +358,7 @@ class Maps(App):
     def do_pick(self, here: AppContext, end: str, name: str) -> None:
         here.own["way"] |= {end: name, "depart": ""}
         here.own["query"] = ""
-        here.back()
+        here.close_screens()
 
     def screen_departures(self, here: AppContext) -> Screen:
         route_legs = _legs(here)
@@ -372,7 +372,7 @@ class Maps(App):
 
     def do_depart(self, here: AppContext, time: str) -> None:
         here.own["way"]["depart"] = time
-        here.back()
+        here.close_screens()
 
     def do_start(self, here: AppContext) -> None:
         way, route_legs = here.own["way"], _legs(here)
@@ -408,7 +408,7 @@ class Maps(App):
 
     def do_end_trip(self, here: AppContext) -> None:
         here.own["trips"][-1]["status"] = "Ended"
-        here.back()
+        here.close_screens()
         here.toast("Navigation ended")
 
     def screen_trips(self, here: AppContext) -> Screen:

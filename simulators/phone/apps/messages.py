@@ -246,7 +246,7 @@ class Messages(App):
     def do_read_all(self, here: AppContext) -> None:
         for thread in here.own["threads"]:
             thread["unread"] = 0
-        here.back()
+        here.close_screens()
         here.toast("All chats are read")
 
     def screen_compose(self, here: AppContext) -> Screen:
@@ -273,7 +273,7 @@ class Messages(App):
 
     def do_choose(self, here: AppContext, name: str) -> None:
         here.own["to"] = ""
-        here.back()
+        here.close_screens()
         self.do_open(here, name)
         here.focus("message")
 
@@ -323,21 +323,21 @@ class Messages(App):
 
     def do_swap(self, here: AppContext, screen: str, name: str) -> None:
         """Replace the menu by another screen."""
-        here.back()
+        here.close_screens()
         here.go(screen, name=name)
 
     def do_unread(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         if thread is not None:
             thread["unread"] = max(1, int(thread["unread"]))
-        here.back(2)
+        here.close_screens(2)
 
     def do_mute(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         if thread is not None:
             thread["muted"] = not thread["muted"]
             here.toast(f"{name} is {'muted' if thread['muted'] else 'heard again'}")
-        here.back()
+        here.close_screens()
 
     def screen_details(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
@@ -412,7 +412,7 @@ class Messages(App):
 
     def do_delete_message(self, here: AppContext, name: str, index: int) -> None:
         thread = find_thread(here, name)
-        here.back()
+        here.close_screens()
         if thread is not None and index < len(thread["messages"]):
             del thread["messages"][index]
             here.toast("Message deleted")
@@ -431,7 +431,7 @@ class Messages(App):
     def do_delete_thread(self, here: AppContext, name: str) -> None:
         here.own["threads"] = [thread for thread in here.own["threads"] if thread["name"] != name]
         here.own["drafts"].pop(name, None)
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Chat deleted")
 
     def wanted_threads(self, here: AppContext) -> list[State]:
@@ -439,7 +439,7 @@ class Messages(App):
         return [t for t in here.own["threads"] if not t["spam"] and not blocked(here, str(t["name"]))]
 
     def do_spam(self, here: AppContext) -> None:
-        here.back()
+        here.close_screens()
         here.go("spam")
 
     def screen_spam(self, here: AppContext) -> Screen:
@@ -455,7 +455,7 @@ class Messages(App):
 
     def do_ask_block(self, here: AppContext, name: str, menus: int) -> None:
         """Ask whether to block a sender, after closing `menus` menus."""
-        here.back(menus)
+        here.close_screens(menus)
         here.own["report"] = True
         here.go("block", name=name)
 
@@ -478,11 +478,11 @@ class Messages(App):
             here.own["reports"].append(dict(entry))
         if thread is not None:
             thread["spam"] = bool(here.own["report"])
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Blocked and reported" if here.own["report"] else "Blocked")
 
     def do_unblock(self, here: AppContext, name: str) -> None:
-        here.back()
+        here.close_screens()
         self.do_unblock_here(here, name)
 
     def do_unblock_here(self, here: AppContext, name: str) -> None:

@@ -154,7 +154,7 @@ class Notes(App):
         )
 
     def do_delete(self, here: AppContext, index: int) -> None:
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         del here.own["notes"][index]
         here.toast("Note deleted")
 

@@ -240,7 +240,7 @@ class Settings(App):
 
     def do_size(self, here: AppContext, key: str) -> None:
         here.own["font_size"] = key
-        here.back()
+        here.close_screens()
 
     def screen_sound(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
@@ -307,7 +307,7 @@ class Settings(App):
 
     def do_schedule(self, here: AppContext, at: int) -> None:
         here.own["saver_at"], here.own["saver_met"] = at, False
-        here.back()
+        here.close_screens()
 
     def screen_low_battery(self, here: AppContext) -> Screen:
         text = f"{here.phone['battery']}% left. {_time_left(here)}."
@@ -322,7 +322,7 @@ class Settings(App):
 
     def do_save(self, here: AppContext) -> None:
         here.own["battery_saver"] = True
-        here.back()
+        here.close_screens()
         here.toast("Battery saver is on")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
@@ -412,7 +412,7 @@ class Settings(App):
         )
 
     def do_forget(self, here: AppContext, name: str) -> None:
-        here.back(2)
+        here.close_screens(2)
         here.own["devices"] = [d for d in here.own["devices"] if d["name"] != name]
         here.toast(f"{name} forgotten")
 

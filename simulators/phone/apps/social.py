@@ -120,7 +120,7 @@ class Social(App):
 
     def do_tab(self, here: AppContext, label: str) -> None:
         here.own["query"] = ""
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         if label != "Feed":
             here.go({"People": "people", "Profile": "mine"}[label])
 
@@ -149,7 +149,7 @@ class Social(App):
     def do_follow(self, here: AppContext, name: str, close: bool = False) -> None:
         """Follow or unfollow a person."""
         if close:
-            here.back()
+            here.close_screens()
         for person in here.own["people"]:
             if person["name"] == name:
                 person["following"] = not person["following"]
@@ -283,7 +283,7 @@ class Social(App):
 
     def do_delete_comment(self, here: AppContext, key: str, number: int) -> None:
         post = self.post(here, key)
-        here.back()
+        here.close_screens()
         if post is not None and number < len(post["comments"]):
             del post["comments"][number]
             here.toast("Comment deleted")
@@ -310,12 +310,12 @@ class Social(App):
 
     def do_replace(self, here: AppContext, screen: str, key: str) -> None:
         """Replace a menu by the screen that it leads to."""
-        here.back()
+        here.close_screens()
         here.go(screen, post=key)
 
     def do_hide(self, here: AppContext, key: str) -> None:
         here.own["hidden"].append(key)
-        here.back()
+        here.close_screens()
         here.toast("Hidden from your feed")
 
     def screen_visibility(self, here: AppContext) -> Screen:
@@ -325,7 +325,7 @@ class Social(App):
 
     def do_see(self, here: AppContext, key: str, visibility: str) -> None:
         post = self.post(here, key)
-        here.back()
+        here.close_screens()
         if post is not None:
             post["visibility"] = visibility
             here.toast(f"Visible to: {visibility}")
@@ -337,9 +337,9 @@ class Social(App):
 
     def do_delete(self, here: AppContext, key: str) -> None:
         here.own["posts"] = [post for post in here.own["posts"] if post["id"] != key]
-        here.back()
+        here.close_screens()
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "post":
-            here.back()
+            here.close_screens()
         here.toast("Post deleted")
 
     def do_compose(self, here: AppContext) -> None:
@@ -378,7 +378,7 @@ class Social(App):
 
     def do_audience(self, here: AppContext, visibility: str) -> None:
         here.own["draft"]["visibility"] = visibility
-        here.back()
+        here.close_screens()
 
     def screen_pictures(self, here: AppContext) -> Screen:
         cells = [_choice(key, caption) for key, caption in pictures(here)]
@@ -390,7 +390,7 @@ class Social(App):
     def do_picture(self, here: AppContext, key: str, caption: str) -> None:
         here.own["draft"] |= {"picture": key, "caption": caption}
         if key:
-            here.back()
+            here.close_screens()
 
     def screen_discard(self, here: AppContext) -> Screen:
         remove = Button("Discard", "danger", on=("discard",), id="discard")
@@ -399,7 +399,7 @@ class Social(App):
 
     def do_discard(self, here: AppContext) -> None:
         here.own["draft"] = _blank_draft(here)
-        here.back(2)
+        here.close_screens(2)
         here.toast("Discarded")
 
     def do_publish(self, here: AppContext) -> None:
@@ -415,7 +415,7 @@ class Social(App):
         post |= {"visibility": draft["visibility"] or here.own["default_visibility"]}
         here.own["posts"].append(post | {"likes": [], "comments": []})
         here.own["draft"] = _blank_draft(here)
-        here.back()
+        here.close_screens()
         here.toast(f"Posted, visible to: {post['visibility']}")
 
 

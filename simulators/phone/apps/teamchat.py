@@ -178,7 +178,7 @@ class TeamChat(App):
 
     def do_tab(self, here: AppContext, label: str) -> None:
         here.own["query"] = ""
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         if label != "Home":
             here.go({"Mentions": "mentions", "You": "you"}[label])
 
@@ -192,7 +192,7 @@ class TeamChat(App):
 
     def do_workspace(self, here: AppContext, name: str) -> None:
         here.own["workspace"], here.own["query"] = name, ""
-        here.back()
+        here.close_screens()
 
     def screen_browse(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
@@ -275,7 +275,7 @@ class TeamChat(App):
     def do_open(self, here: AppContext, name: str, steps: int = 0) -> None:
         """Open a channel and mark it as read. Its screen still marks the messages that were unread."""
         channel = self.channel(here, name)
-        here.back(steps)
+        here.close_screens(steps)
         unread = int(channel["unread"])
         here.go("channel", channel=name, new=len(channel["messages"]) - unread if unread else -1)
         channel["unread"] = 0
@@ -398,7 +398,7 @@ class TeamChat(App):
 
     def do_thread(self, here: AppContext, name: str, index: int) -> None:
         stack = here.phone["nav"]["stacks"][self.id]
-        here.back()
+        here.close_screens()
         if stack[-1]["screen"] != "thread":
             here.go("thread", channel=name, index=index)
         here.focus("message")
@@ -416,18 +416,18 @@ class TeamChat(App):
         else:
             reaction["by"].append("me")
         if close:
-            here.back()
+            here.close_screens()
 
     def do_pin(self, here: AppContext, name: str, index: int) -> None:
         message = self.channel(here, name)["messages"][index]
         message["pinned"] = not message["pinned"]
-        here.back()
+        here.close_screens()
         here.toast("Pinned" if message["pinned"] else "No longer pinned")
 
     def do_unread(self, here: AppContext, name: str, index: int) -> None:
         channel = self.channel(here, name)
         channel["unread"] = len(channel["messages"]) - index
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Marked as unread")
 
     def screen_delete(self, here: AppContext) -> Screen:
@@ -440,7 +440,7 @@ class TeamChat(App):
     def do_delete(self, here: AppContext) -> None:
         stack = here.phone["nav"]["stacks"][self.id]
         place = self._message_of(AppContext(here.phone, self.id, stack[-1]["args"]))
-        here.back(2)
+        here.close_screens(2)
         if place is None:
             return
         if place.reply >= 0:
@@ -448,7 +448,7 @@ class TeamChat(App):
         else:
             del place.channel["messages"][place.number]
             if stack[-1]["screen"] == "thread":
-                here.back()
+                here.close_screens()
         here.toast("Message deleted")
 
     def screen_pinned(self, here: AppContext) -> Screen:
@@ -499,5 +499,5 @@ class TeamChat(App):
 
     def do_leave(self, here: AppContext, name: str) -> None:
         self.channel(here, name)["joined"] = False
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast(f"You left {name}")

@@ -28,25 +28,25 @@ class Pen:
     def pick(self, options: tuple[RGB, ...], turn: int = 0) -> RGB:
         return options[(self.seed >> (3 * turn)) % len(options)]
 
-    def _at(self, *n: float) -> list[float]:
+    def _scaled(self, *n: float) -> list[float]:
         return [(self.x if i % 2 == 0 else self.y) + v * self.scale for i, v in enumerate(n)]
 
     def disc(self, x: float, y: float, r: float, rgb: RGB, squash: float = 1.0) -> None:
-        a = self._at(x - r, y - r * squash, x + r, y + r * squash)
+        a = self._scaled(x - r, y - r * squash, x + r, y + r * squash)
         self.draw.ellipse((a[0], a[1], a[2], a[3]), fill=rgb)
 
     def box(self, left: float, top: float, right: float, low: float, r: float, rgb: RGB) -> None:
-        a = self._at(left, top, right, low)
+        a = self._scaled(left, top, right, low)
         self.draw.rounded_rectangle((a[0], a[1], a[2], a[3]), r * self.scale, fill=rgb)
 
     def shape(self, rgb: RGB, *n: float) -> None:
-        a = self._at(*n)
+        a = self._scaled(*n)
         self.draw.polygon(list(zip(a[::2], a[1::2], strict=True)), fill=rgb)
 
     def half(self, x: float, y: float, r: float, rgb: RGB, low: bool = True) -> None:
-        a = self._at(x - r, y - r, x + r, y + r)
+        a = self._scaled(x - r, y - r, x + r, y + r)
         self.draw.pieslice((a[0], a[1], a[2], a[3]), 0 if low else 180, 180 if low else 360, fill=rgb)
 
     def wave(self, x: float, y: float, r: float, rgb: RGB, thick: float, start: int = 180, end: int = 360) -> None:
-        a = self._at(x - r, y - r, x + r, y + r)
+        a = self._scaled(x - r, y - r, x + r, y + r)
         self.draw.arc((a[0], a[1], a[2], a[3]), start, end, fill=rgb, width=round(thick * self.scale))

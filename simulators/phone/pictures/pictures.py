@@ -117,8 +117,8 @@ def _noodles(p: Pen) -> None:
     p.disc(14, -7, 8, (252, 250, 244), 0.6)
     p.disc(14, -7, 4, _YOLK, 0.6)
     p.shape(_LEAF, -16, -8, -8, -14, -4, -6)
-    p.draw.line(p._at(4, -6, 34, -42), fill=(150, 98, 62), width=round(2.4 * p.scale))
-    p.draw.line(p._at(12, -6, 42, -38), fill=(150, 98, 62), width=round(2.4 * p.scale))
+    p.draw.line(p._scaled(4, -6, 34, -42), fill=(150, 98, 62), width=round(2.4 * p.scale))
+    p.draw.line(p._scaled(12, -6, 42, -38), fill=(150, 98, 62), width=round(2.4 * p.scale))
 
 
 def _soup(p: Pen) -> None:
@@ -205,7 +205,7 @@ def _glass(p: Pen) -> None:
     p.shape(juice, -22, -18, 22, -18, 17, 39, -17, 39)
     for x, y in ((-8, -8), (6, -2), (-2, 12)):
         p.box(x - 6, y - 6, x + 6, y + 6, 2, tone(0.1, 0.9, 0.4))
-    p.draw.line(p._at(4, 20, 16, -48), fill=_RED, width=round(3.2 * p.scale))
+    p.draw.line(p._scaled(4, 20, 16, -48), fill=_RED, width=round(3.2 * p.scale))
 
 
 def _cake(p: Pen) -> None:

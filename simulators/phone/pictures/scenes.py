@@ -43,7 +43,7 @@ class Brush:
     def pick(self, colours: tuple[RGB, ...], turn: int = 0) -> RGB:
         return colours[self.chance(turn, len(colours))]
 
-    def _at(self, *n: float) -> list[float]:
+    def _scaled(self, *n: float) -> list[float]:
         return [(self.x if i % 2 == 0 else self.y) + v * self.scale for i, v in enumerate(n)]
 
     def sky(self, top: RGB, low: RGB) -> None:
@@ -54,23 +54,23 @@ class Brush:
             self.draw.line((0, y, self.image.width, y), fill=row)
 
     def disc(self, x: float, y: float, r: float, rgb: RGB, squash: float = 1.0) -> None:
-        a = self._at(x - r, y - r * squash, x + r, y + r * squash)
+        a = self._scaled(x - r, y - r * squash, x + r, y + r * squash)
         self.draw.ellipse((a[0], a[1], a[2], a[3]), fill=rgb)
 
     def box(self, left: float, top: float, right: float, low: float, rgb: RGB, r: float = 0) -> None:
-        a = self._at(left, top, right, max(top, low))
+        a = self._scaled(left, top, right, max(top, low))
         self.draw.rounded_rectangle((a[0], a[1], a[2], a[3]), r * self.scale, fill=rgb)
 
     def shape(self, rgb: RGB, *n: float) -> None:
-        a = self._at(*n)
+        a = self._scaled(*n)
         self.draw.polygon(list(zip(a[::2], a[1::2], strict=True)), fill=rgb)
 
     def smile(self, x: float, y: float, r: float) -> None:
-        a = self._at(x - r, y - r, x + r, y + r)
+        a = self._scaled(x - r, y - r, x + r, y + r)
         self.draw.arc((a[0], a[1], a[2], a[3]), 30, 150, fill=(166, 70, 66), width=max(2, round(0.9 * self.scale)))
 
     def line(self, rgb: RGB, wide: float, *n: float) -> None:
-        self.draw.line(self._at(*n), fill=rgb, width=max(1, round(wide * self.scale)))
+        self.draw.line(self._scaled(*n), fill=rgb, width=max(1, round(wide * self.scale)))
 
 
 _DAY, _PALE, _DUSK, _PEACH = (118, 176, 226), (222, 238, 248), (88, 84, 148), (248, 190, 150)

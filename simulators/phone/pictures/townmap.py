@@ -45,12 +45,12 @@ def town(key: str, width: int, height: int, dark: bool) -> Image:
     draw = ImageDraw.Draw(big)
     _ground(draw, view, inks)
     if way:
-        points = [view.at(*_pair(point)) for point in way.split(";")]
+        points = [view.to_pixels(*_pair(point)) for point in way.split(";")]
         draw.line(points, fill=(255, 255, 255), width=18 * _OVER, joint="curve")
         draw.line(points, fill=(48, 106, 214), width=12 * _OVER, joint="curve")
     for pin in filter(None, pins.split(";")):
         place, _, colour = pin.rpartition(",")
-        _pin(draw, view.at(*_pair(place)), _rgb(colour))
+        _pin(draw, view.to_pixels(*_pair(place)), _rgb(colour))
     return big.resize((width, height), Image.Resampling.BOX)
 
 
@@ -60,7 +60,7 @@ class _View:
     def __init__(self, x: float, y: float, scale: float, width: int, height: int) -> None:
         self.x, self.y, self.scale, self.width, self.height = x, y, scale, width, height
 
-    def at(self, x: float, y: float) -> tuple[float, float]:
+    def to_pixels(self, x: float, y: float) -> tuple[float, float]:
         return self.width / 2 + (x - self.x) * self.scale, self.height / 2 + (y - self.y) * self.scale
 
     def edges(self) -> tuple[int, int, int, int]:
@@ -111,9 +111,11 @@ def _ground(draw: ImageDraw, view: _View, inks: _Inks) -> None:
         large = j % 4 == 1
         _street(draw, view, (-_FAR, j * _STREET), (_FAR, j * _STREET), inks.main if large else inks.street, large)
     for corners in _PARKS:
-        draw.polygon([view.at(*corner) for corner in corners], fill=inks.park)
-    draw.ellipse((*view.at(*_LAKE[:2]), *view.at(*_LAKE[2:])), fill=inks.water)
-    draw.line([view.at(*point) for point in _CANAL], fill=inks.water, width=round(110 * view.scale), joint="curve")
+        draw.polygon([view.to_pixels(*corner) for corner in corners], fill=inks.park)
+    draw.ellipse((*view.to_pixels(*_LAKE[:2]), *view.to_pixels(*_LAKE[2:])), fill=inks.water)
+    draw.line(
+        [view.to_pixels(*point) for point in _CANAL], fill=inks.water, width=round(110 * view.scale), joint="curve"
+    )
     for i in range(left, right + 1):
         if i % 5 == 2 or i % 3 == 0:
             x, y = i * _STREET, _canal_at(i * _STREET)
@@ -127,7 +129,7 @@ def _houses(draw: ImageDraw, view: _View, i: int, j: int, rgb: RGB) -> None:
         x = i * _STREET + 26 + part * (94 + seed % 40)
         y = j * _STREET + 26 + (seed >> (4 + part)) % 30
         deep = 110 + (seed >> (8 + part)) % 80
-        a, b = view.at(x, y), view.at(x + 74 + (seed >> (12 + part)) % 20, y + deep)
+        a, b = view.to_pixels(x, y), view.to_pixels(x + 74 + (seed >> (12 + part)) % 20, y + deep)
         draw.rectangle((*a, *b), fill=rgb)
 
 
@@ -142,7 +144,11 @@ def _canal_at(x: float) -> float:
 def _street(
     draw: ImageDraw, view: _View, start: tuple[float, float], end: tuple[float, float], rgb: RGB, large: bool
 ) -> None:
-    draw.line([view.at(*start), view.at(*end)], fill=rgb, width=max(2, round((34 if large else 20) * view.scale)))
+    draw.line(
+        [view.to_pixels(*start), view.to_pixels(*end)],
+        fill=rgb,
+        width=max(2, round((34 if large else 20) * view.scale)),
+    )
 
 
 def _pin(draw: ImageDraw, at: tuple[float, float], rgb: RGB) -> None:

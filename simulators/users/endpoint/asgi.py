@@ -21,7 +21,7 @@ from lab.core.run import limits
 from lab.core.text.plain_text import plain
 from lab.core.values.whole_number import whole_number
 from simulators.users.endpoint import chat_reply
-from simulators.users.endpoint.access import Access, Refusal, RequestRefused, TooManyWait
+from simulators.users.endpoint.access import Access, RequestRefusal, RequestRefused, TooManyWait
 from simulators.users.endpoint.chat_reply import Answer
 from simulators.users.endpoint.chat_request import ChatRequest, read_chat, read_responses
 from simulators.users.endpoint.request_fields import Api
@@ -42,7 +42,7 @@ _READS: dict[str, tuple[Api, Callable[[bytes, str, int], ChatRequest]]] = {
     "/responses": ("responses", read_responses),
 }
 _JSON, _STREAM = "application/json", "text/event-stream"
-_CLOSES = Refusal(503, "The endpoint closes.", "server_error")
+_CLOSES = RequestRefusal(503, "The endpoint closes.", "server_error")
 _FIELD = re.compile(r"\bfield ([\w.\[\]]+):")
 _CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.I)
 _METHODS = {"/models": b"GET, HEAD", **dict.fromkeys(_READS, b"POST")}
@@ -100,9 +100,9 @@ class Endpoint:
         except ClientGone:
             return
         except TooManyWait as error:
-            await _refuse(send, Refusal(429, plain(error.sentence, lines=False), "rate_limit_error"), retry=True)
+            await _refuse(send, RequestRefusal(429, plain(error.sentence, lines=False), "rate_limit_error"), retry=True)
         except LabError:
-            refusal = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
+            refusal = RequestRefusal(500, "The question could not be kept, and was not asked.", "server_error")
             await _refuse(send, refusal, retry=True)
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class Endpoint:
             return
         refusal = refusal or _path_refusal("/models" if model else rest, scope["method"]) or _body_refusal(headers)
         if refusal is not None or match is None:
-            await _refuse(send, refusal or Refusal(404, "There is no such path here."))
+            await _refuse(send, refusal or RequestRefusal(404, "There is no such path here."))
             return
         api, reader = _READS[rest]
         try:
@@ -230,39 +230,43 @@ async def _until_gone(receive: Receive) -> None:
 
 
 class _Refused(Exception):
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: RequestRefusal) -> None:
         self.refusal = refusal
 
 
-def _path_refusal(rest: str, method: str) -> Refusal | None:
+def _path_refusal(rest: str, method: str) -> RequestRefusal | None:
     """Return the refusal of an unknown path or method, or None."""
     if rest not in (*_READS, "/models"):
-        return Refusal(404, "There is no such path here: /v1/chat/completions, /v1/responses and /v1/models are.")
+        return RequestRefusal(
+            404, "There is no such path here: /v1/chat/completions, /v1/responses and /v1/models are."
+        )
     if method != "POST" or rest == "/models":
-        return Refusal(405, f"{method} is no method of this path.", allow=_METHODS[rest])
+        return RequestRefusal(405, f"{method} is no method of this path.", allow=_METHODS[rest])
     return None
 
 
-def _body_refusal(headers: dict[str, str]) -> Refusal | None:
+def _body_refusal(headers: dict[str, str]) -> RequestRefusal | None:
     """Return the refusal of a body that is not JSON in UTF-8 by its headers, or None."""
     coding = headers.get("content-encoding", "").strip().lower()
     if coding not in ("", "identity"):
-        return Refusal(415, f"Content-Encoding {plain(coding, lines=False)[:40]}: nothing is unpacked here.")
+        return RequestRefusal(415, f"Content-Encoding {plain(coding, lines=False)[:40]}: nothing is unpacked here.")
     kind = headers.get("content-type", "")
     if kind.strip().lower().startswith("multipart/"):
-        return Refusal(415, "Content-Type multipart: a request is one JSON document, application/json.")
+        return RequestRefusal(415, "Content-Type multipart: a request is one JSON document, application/json.")
     charset = _CHARSET.search(kind)
     if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
-        return Refusal(415, f"Content-Type with charset {plain(charset[1], lines=False)[:40]}: JSON is in UTF-8.")
+        return RequestRefusal(
+            415, f"Content-Type with charset {plain(charset[1], lines=False)[:40]}: JSON is in UTF-8."
+        )
     return None
 
 
-def _refusal_of(error: LabError) -> Refusal:
+def _refusal_of(error: LabError) -> RequestRefusal:
     """Convert an error of a request, with the field that it names."""
     named = _FIELD.search(error.message)
     field = error.field if isinstance(error, RequestRefused) else named[1] if named is not None else None
     status = error.status if isinstance(error, RequestRefused) else 400
-    return Refusal(status, plain(error.sentence, lines=False)[:2000], field=field[:200] if field else None)
+    return RequestRefusal(status, plain(error.sentence, lines=False)[:2000], field=field[:200] if field else None)
 
 
 async def _read_body(receive: Receive, headers: dict[str, str]) -> bytes:
@@ -282,12 +286,14 @@ async def _read_body(receive: Receive, headers: dict[str, str]) -> bytes:
                     raise _too_long()
                 more = message.get("more_body", False)
     except TimeoutError:
-        raise _Refused(Refusal(408, "The request came too slowly.")) from None
+        raise _Refused(RequestRefusal(408, "The request came too slowly.")) from None
     return bytes(data)
 
 
 def _too_long() -> _Refused:
-    return _Refused(Refusal(413, f"The request has more than the {limits.ENDPOINT_BYTES:,} bytes that are read."))
+    return _Refused(
+        RequestRefusal(413, f"The request has more than the {limits.ENDPOINT_BYTES:,} bytes that are read.")
+    )
 
 
 def _retries(headers: dict[str, str]) -> int:
@@ -299,7 +305,7 @@ def _retries(headers: dict[str, str]) -> int:
 # -- replies -----------------------------------------------------------------------------------------------------
 
 
-async def _refuse(send: Send, refusal: Refusal, *, retry: bool = False) -> None:
+async def _refuse(send: Send, refusal: RequestRefusal, *, retry: bool = False) -> None:
     # openai's client obeys this header.
     headers = [] if retry else [(b"x-should-retry", b"false")]
     if refusal.allow:

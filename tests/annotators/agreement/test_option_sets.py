@@ -280,4 +280,4 @@ def test_the_empty_set_is_an_answer_and_no_answer_is_none(store: Store) -> None:
     these = sets_of(study(store), "modes")
     assert not these.sets[these.codes[2, 0]].any()
     assert these.codes[4, 1] == -1
-    assert these.numbers.there.sum() == 14
+    assert these.numbers.is_given.sum() == 14

@@ -182,7 +182,7 @@ def test_a_judge_beside_each_person() -> None:
 
 def test_one_person_alone_has_nobody_to_be_compared_with() -> None:
     people, judge = judged_by(2, 0.8)
-    found = compare_with_persons(people.by([0]), judge, HOW)
+    found = compare_with_persons(people.by_raters([0]), judge, HOW)
     assert found[0].items == 0
     assert found[0].ahead.value is None
     assert found[0].agreement.value is not None

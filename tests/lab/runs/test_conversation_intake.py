@@ -168,7 +168,7 @@ def test_the_list_has_what_waits_first_and_each_persons_own(store: Store) -> Non
     give_reply(store, lasts[0].turn, reply_to(lasts[0].turn, "x"))
     assert [line.question for line in conversations(store)] == ["b?", "c?", "d?", ""]
     mine = conversations(store, "P01")
-    assert [(line.person, line.client, line.waits) for line in mine] == [("P01", "c", True), ("P01", "a", False)]
+    assert [(line.person, line.client, line.is_waiting) for line in mine] == [("P01", "c", True), ("P01", "a", False)]
     store.runs.save_draft(lasts[2].turn.run, lasts[2].turn.question.id, "")
     assert [line.unread for line in conversations(store, "P01")] == [False, False]
 

@@ -331,7 +331,7 @@ class Told:
         self.lines.append(f"{task} {number} begins")
         return lambda event: None
 
-    def done(self, task: str, attempt: Attempt) -> None:
+    def finish_attempt(self, task: str, attempt: Attempt) -> None:
         self.lines.append(f"{task} {attempt.attempt} {attempt.status}")
 
     def skip(self, count: int) -> None:
@@ -388,6 +388,6 @@ def test_what_is_put_back_is_dealt_first_and_waited_for() -> None:
     queue.put_back(first)
     assert queue.remaining() == [(0, 1), (1, 1)]
     assert [queue.take(), queue.take()] == [first, second]
-    queue.done()
-    queue.done()
+    queue.finish_series()
+    queue.finish_series()
     assert queue.take() is None

@@ -21,7 +21,7 @@ from lab.core.seams import WaitCancelled
 from lab.core.study.study import Study
 from lab.llm.client import Llm, Message, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor, PackedQuestion, _groups, cluster_address, worker_answer
-from lab.llm.executor import ModelQuestion, ended
+from lab.llm.executor import ModelQuestion, closing_executor
 from lab.studies.judging.judge_terms import JudgingDone
 from store.store import Store
 from tests.clusters import QUIET, ROOT, LocalWorkers, local_workers
@@ -193,7 +193,7 @@ def test_that_no_worker_is_left_is_told_and_what_was_asked_is_answered_by_the_ne
     stop, told = threading.Event(), SimpleQueue[str]()
     with serving(in_turn(Said("Hello."))) as server:
         llm = Llm(MODEL, ModelTerms(base=server.base))
-        with ended(ClusterExecutor(workers.address, stop, tell=told.put), stop) as executor:
+        with closing_executor(ClusterExecutor(workers.address, stop, tell=told.put), stop) as executor:
             workers.scale(0)
             assert comes(lambda: not workers.pids)
             answer = executor.submit(ModelQuestion(llm, (Message("user", ("Hello",)),)))

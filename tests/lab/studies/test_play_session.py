@@ -157,7 +157,7 @@ def test_after_its_end_come_the_questions_and_then_the_next(store: Store) -> Non
 def test_who_withdrew_or_came_too_late_is_refused(store: Store) -> None:
     part = at_brief(store)
     here = part.where()
-    part._act("locked", None, {})
+    part._record_act("locked", None, {})
     with pytest.raises(LabError, match="is locked"):
         part.where()
     with pytest.raises(LabError, match="is locked"):

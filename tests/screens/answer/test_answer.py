@@ -314,7 +314,7 @@ async def test_what_stands_above_a_question_says_whose_words_they_are(
         await pilot.press("ctrl+n")
         await until(pilot, lambda: open_at(app, nothing)() and "Nothing is asked: you speak" in painted(app))
     assert client.trace(asked).task.id.startswith("turn-on-b-data-b-would-you-")
-    assert client.trace(asked).task.shown == "Turn on b data b would you"
+    assert client.trace(asked).task.display_name == "Turn on b data b would you"
 
 
 async def test_the_room_speaks_chinese(store: Store, client: Client, until: Until) -> None:

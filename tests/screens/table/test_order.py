@@ -153,8 +153,8 @@ def test_groups_count_what_has_no_score_and_have_no_mean_of_nothing(entries: lis
     assert (arranged.runs, arranged.groups) == (6, 4)
     groups = {line.group.name: line.group for line in arranged.lines if line.group}
     lunch, mail, alarm = groups["lunch"], groups["mail"], groups["alarm  Two words, and more"]
-    assert (lunch.runs, lunch.n, lunch.mean, lunch.missing, lunch.steps) == (2, 2, 0.75, 0, 5.0)
-    assert (mail.runs, mail.n, mail.mean, mail.missing) == (2, 1, 0.0, 1)
+    assert (lunch.runs, lunch.n, lunch.mean, lunch.unscored_count, lunch.steps) == (2, 2, 0.75, 0, 5.0)
+    assert (mail.runs, mail.n, mail.mean, mail.unscored_count) == (2, 1, 0.0, 1)
     assert (alarm.n, alarm.mean, mean_words(alarm.mean)) == (0, None, "undefined")
     assert dict(mail.statuses) == {"budget": 1, "failed": 1}
     names = [*map(named, arranged.lines)]

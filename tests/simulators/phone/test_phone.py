@@ -68,16 +68,16 @@ def test_every_screen_restores_to_the_same_picture_stays_in_bounds_and_draws_the
     name: str, app: str, screen: str, args: dict[str, Any]
 ) -> None:
     phone = phone_at(app, screen, args)
-    _well_formed(phone.look().tree)
+    _well_formed(phone.current_screen().tree)
     _text_of_nodes(phone)
     state = phone.snapshot()
     again = Phone(state=state)
     assert again.snapshot() == state
     if new := _kinds(phone) - DRAWN:
-        assert again.look().rgb == phone.look().rgb
+        assert again.current_screen().rgb == phone.current_screen().rgb
         DRAWN.update(new if not IN_SOAK else ())
     assert activity(state, APPS).startswith(f"com.hitlab.{app}/.")
-    assert again.look().tree == phone.look().tree
+    assert again.current_screen().tree == phone.current_screen().tree
 
 
 def _text_of_nodes(phone: Phone) -> None:
@@ -98,7 +98,7 @@ DRAWN: set[tuple[str, ...]] = set()
 
 def _kinds(phone: Phone) -> set[tuple[str, ...]]:
     """What is painted on a screen: kinds of paint, of drawings and signs."""
-    paints = [paint for shown in phone.look().windows for box, _ in walk(shown.root) for paint in box.paints]
+    paints = [paint for shown in phone.current_screen().windows for box, _ in walk(shown.root) for paint in box.paints]
     return {(type(paint).__name__, getattr(paint, "kind", ""), getattr(paint, "name", "")) for paint in paints}
 
 
@@ -139,7 +139,7 @@ CLICK = Action("click")
 
 def _tap_some(phone: Phone, choice: int) -> None:
     """Random points mostly miss; this taps something that can be tapped."""
-    targets = [n for n in phone.look().tree.nodes() if n.clickable]
+    targets = [n for n in phone.current_screen().tree.nodes() if n.clickable]
     phone.perform(Action("click", at=targets[choice % len(targets)].bounds.center))
 
 
@@ -155,7 +155,7 @@ def test_whatever_is_done_it_stays_well_formed_and_restores(app: str, moves: lis
                 _tap_some(phone, move)
             else:
                 phone.perform(move)
-        _well_formed(phone.look().tree)
+        _well_formed(phone.current_screen().tree)
     state = phone.snapshot()
     again = Phone(state=state)
     assert again.snapshot() == state
@@ -163,14 +163,14 @@ def test_whatever_is_done_it_stays_well_formed_and_restores(app: str, moves: lis
 
 
 def _boxes(phone: Phone) -> list[Box]:
-    return [box for shown in phone.look().windows if shown.listed for box, _ in walk(shown.root)]
+    return [box for shown in phone.current_screen().windows if shown.listed for box, _ in walk(shown.root)]
 
 
 def test_texts_have_room_for_the_cells_of_a_text_mirror() -> None:
     for label, line in (("Messages", 96), ("Settings", 96)):
         phone = Phone()
         phone.perform(Action("open_app", app=label))
-        texts = [n for n in phone.look().tree.nodes() if n.text and n.cls.endswith("TextView")]
+        texts = [n for n in phone.current_screen().tree.nodes() if n.text and n.cls.endswith("TextView")]
         for node in texts:
             fits = node.bounds.width // 24 * max(1, round(node.bounds.height / line))
             assert fits >= min(fonts.cells(node.text), 12), node
@@ -313,7 +313,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
         cache.cache_clear()
     try:
         phone = phone_at("messages", "thread", {"name": "陈伟"})
-        assert phone.look().tree.find(text="麻烦你带上上次的数据。")
+        assert phone.current_screen().tree.find(text="麻烦你带上上次的数据。")
         assert fonts.font_of("麻") is None
     finally:
         for cache in caches:
@@ -325,7 +325,10 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
 def test_the_dark_theme_repaints_every_screen() -> None:
     for _, app, screen, args in spread(SCREENS, 7):
         light, dark = phone_at(app, screen, args), phone_at(app, screen, args, dark=True)
-        looks = (phone.look().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes() for phone in (light, dark))
+        looks = (
+            phone.current_screen().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes()
+            for phone in (light, dark)
+        )
         same = sum(x == y for x, y in zip(*looks, strict=True))
         assert same < 27 * 60 * 3 * 0.35
 

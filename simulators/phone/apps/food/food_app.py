@@ -213,7 +213,7 @@ class FoodApp(App):
             here.go("other_cart", restaurant=restaurant, dish=dish)
             return
         self.add_to_cart(here, restaurant, dish)
-        here.back()
+        here.close_screens()
         here.toast(f"Added to {self.words.cart}")
 
     def screen_other_cart(self, here: AppContext) -> Screen:
@@ -225,7 +225,7 @@ class FoodApp(App):
     def do_start_cart(self, here: AppContext, restaurant: str, dish: str) -> None:
         here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
         self.add_to_cart(here, restaurant, dish)
-        here.back(2)
+        here.close_screens(2)
         here.toast(f"Added to {self.words.cart}")
 
     def restaurant(self, here: AppContext, name: str) -> State:
@@ -351,7 +351,7 @@ class FoodApp(App):
 
     def do_choose(self, here: AppContext, what: str, name: str) -> None:
         here.own[what] = name
-        here.back()
+        here.close_screens()
 
     def new_order(self, here: AppContext) -> State:
         """Return an order of the cart's items, with address and payment."""

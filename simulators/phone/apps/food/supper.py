@@ -158,7 +158,7 @@ class Supper(FoodApp):
 
     def do_empty_cart(self, here: AppContext) -> None:
         here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
-        here.back()
+        here.close_screens()
 
     def screen_checkout(self, here: AppContext) -> Screen:
         """Return the checkout: address, time and payment before the order."""

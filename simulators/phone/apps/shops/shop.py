@@ -177,7 +177,7 @@ class Shop(Trade):
 
     def do_sort(self, here: AppContext, name: str) -> None:
         here.own["sort"] = name
-        here.back()
+        here.close_screens()
 
     def do_product(self, here: AppContext, name: str) -> None:
         """Open a product with the first choice of each variant."""
@@ -251,7 +251,7 @@ class Shop(Trade):
     def do_add(self, here: AppContext, name: str) -> None:
         choice = here.own["choice"]
         if self.add_to_cart(here, name, dict(choice["variants"]), int(choice["quantity"])):
-            here.back()
+            here.close_screens()
             here.toast(f"In your {self.words.cart} now")
         else:
             here.toast("No more of this in stock")
@@ -294,7 +294,7 @@ class Shop(Trade):
     def do_choose(self, here: AppContext, what: str, name: str) -> None:
         here.own[what] = name
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] in ("addresses", "payments"):
-            here.back()
+            here.close_screens()
 
     def do_new_address(self, here: AppContext) -> None:
         here.own["draft"] = {"name": "", "line": ""}
@@ -317,7 +317,7 @@ class Shop(Trade):
         entry = {key: str(text).strip() for key, text in here.own["draft"].items()}
         other_addresses = [a for a in here.own["addresses"] if a["name"] != entry["name"]]
         here.own["addresses"], here.own["address"] = [*other_addresses, entry], entry["name"]
-        here.back()
+        here.close_screens()
         here.toast("Address saved")
 
     def orders_list(self, here: AppContext) -> ListView:

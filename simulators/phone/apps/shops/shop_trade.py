@@ -200,7 +200,7 @@ class Trade(App):
 
     def do_cancel(self, here: AppContext, number: str) -> None:
         order = self.order(here, number)
-        here.back()
+        here.close_screens()
         if order is not None and order["status"] == "Placed":
             order["status"] = "Cancelled"
             self._change_stock(here, order, 1)

@@ -26,7 +26,7 @@ def _split(call: CommandCall) -> tuple[str, list[str]]:
 
 def cat(call: CommandCall) -> int:
     _, names = _split(call)
-    return _for_each(call, names or ["-"], lambda name: call.io.out(_read(call, name)))
+    return _for_each(call, names or ["-"], lambda name: call.io.write_output(_read(call, name)))
 
 
 def _read(call: CommandCall, name: str) -> bytes:
@@ -190,7 +190,7 @@ def base64_(call: CommandCall) -> int:
     data = _read(call, names[0] if names else "-")
     if "d" in flags:
         try:
-            call.io.out(base64.b64decode(data, validate=False))
+            call.io.write_output(base64.b64decode(data, validate=False))
         except ValueError as error:
             raise CommandRefused("base64: bad input") from error
     else:
@@ -202,7 +202,7 @@ def base64_(call: CommandCall) -> int:
 def tee(call: CommandCall) -> int:
     flags, names = _split(call)
     data = call.stdin()
-    call.io.out(data)
+    call.io.write_output(data)
 
     def one(name: str) -> None:
         before = call.services.files.get(call.path(name), b"") if "a" in flags else b""

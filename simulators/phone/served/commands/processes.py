@@ -38,7 +38,7 @@ def cmd(call: CommandCall) -> int:
         return 0
     if name not in _COMMANDED:
         raise CommandRefused(f"cmd: Can't find service: {name}", 20)
-    return _COMMANDED[name](call.again(args, name))
+    return _COMMANDED[name](call.with_args(args, name))
 
 
 def _statusbar(call: CommandCall) -> int:

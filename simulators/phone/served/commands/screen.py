@@ -62,7 +62,7 @@ def screencap(call: CommandCall) -> int:
         call.write(names[0], b"".join(parts))
         return 0
     for part in parts:
-        call.io.out(part)
+        call.io.write_output(part)
     return 0
 
 
@@ -71,7 +71,7 @@ def _first_picture(call: CommandCall, png: bool) -> list[bytes]:
     display = call.services.display
     if not isinstance(display, Display) or not display.second:
         return _picture(call, png)
-    call.io.out(_WARNING.encode())
+    call.io.write_output(_WARNING.encode())
     return _monitor(png)
 
 
@@ -132,7 +132,7 @@ def uiautomator(call: CommandCall) -> int:
             return 0
         xml = _HEAD + _hierarchy(tree, "--compressed" in flags)
     if name in ("/dev/tty", "/dev/stdout"):
-        call.io.out(encoded(xml))
+        call.io.write_output(encoded(xml))
     else:
         call.write(name, encoded(xml))
     call.say(f"UI hierchary dumped to: {name if name == '/dev/tty' else call.path(name)}")

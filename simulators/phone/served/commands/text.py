@@ -45,7 +45,7 @@ def echo(call: CommandCall) -> int:
     if escapes:
         text, stop_mark, _ = text.partition("\\c")
         text, end = escaped(text), "" if stop_mark else end
-    call.io.out(encoded(text + end))
+    call.io.write_output(encoded(text + end))
     return 0
 
 
@@ -65,7 +65,7 @@ def printf(call: CommandCall) -> int:
 
     while True:
         count_before = len(values)
-        call.io.out(encoded(_FORMAT.sub(one, form)))
+        call.io.write_output(encoded(_FORMAT.sub(one, form)))
         if not values or len(values) == count_before:
             return 0
 
@@ -120,7 +120,7 @@ def sleep(call: CommandCall) -> int:
 
 
 def date(call: CommandCall) -> int:
-    now = datetime.fromisoformat(call.display.phone.look().state["clock"])
+    now = datetime.fromisoformat(call.display.phone.current_screen().state["clock"])
     if "-u" in call.args:
         now = now.astimezone(UTC)
     form = next((arg[1:] for arg in call.args if arg.startswith("+")), "")
