@@ -14,6 +14,7 @@ from annotators.agreement.option_sets import pairs_of_sets
 from annotators.agreement.ratings.answers import answers_of, field_named
 from annotators.agreement.ratings.derivations import NAMES
 from annotators.agreement.ratings.fields import (
+    CATEGORICAL,
     TRUTH,
     derived_numbers,
     join_columns,
@@ -30,8 +31,6 @@ from lab.core.errors import LabError
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field
 from lab.core.study.report import Grid
-
-CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def agreements_by_pair(study_data: StudyData, field: str) -> list[Agreement]:

@@ -11,6 +11,7 @@ from annotators.agreement.coefficients.similarity import pairwise_mae
 from annotators.agreement.intervals.estimates import AGAIN, RUNS, EstimateMaker, Statistic
 from annotators.agreement.option_sets import sets_again, sets_of_judge_again
 from annotators.agreement.ratings.fields import (
+    CATEGORICAL,
     clusters_at,
     numbers_of,
     numeric_truth_and_rater,
@@ -25,8 +26,6 @@ from annotators.agreement.statistics_by_kind import weighted
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field
-
-CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def rating_numbers(study_data: StudyData, raters: Sequence[int]) -> list[int]:

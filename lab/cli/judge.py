@@ -14,6 +14,7 @@ import msgspec
 
 from annotators.validation.study_split import SPLITS, Split
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, amount, flag, option, share, up_to
+from lab.cli.budget import check_budget, check_priced
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, warn
 from lab.core.errors import LabError
@@ -26,7 +27,7 @@ from lab.runs.descriptions import format_dollars, one_line, without_words
 from lab.studies.judging.batch_judging import BatchJudging
 from lab.studies.judging.judge_job import job_of, keeps_outcome_hidden
 from lab.studies.judging.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
-from lab.studies.judging.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, JudgingDone
 from lab.studies.judging.judging import JudgingJob
 from lab.studies.planning.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.planning.study_split import check_split, keep_split
@@ -81,14 +82,6 @@ class JudgeArguments(StudyArguments, JsonArguments):
     show_prompt: str | None = option("UNIT", "print the first prompt about a unit, and ask nothing")
 
 
-class FailedJudgement(msgspec.Struct, frozen=True):
-    """A sheet that was not handed in, and why."""
-
-    unit: str
-    run: int
-    why: str
-
-
 class JudgeReport(msgspec.Struct, frozen=True):
     """Result of `judge`. `cost` is what this job paid in US dollars. `ended` is the reason if it ended early.
 
@@ -106,7 +99,7 @@ class JudgeReport(msgspec.Struct, frozen=True):
     unusable: int
     cost: float
     ended: str
-    failed: tuple[FailedJudgement, ...]
+    failed: tuple[FailedSheet, ...]
     without: tuple[str, ...] = ()
 
 
@@ -176,9 +169,8 @@ def judge(args: JudgeArguments) -> int:
         for model in (llm, *stages.values()):
             model.check()
             model.check_known()
-            if terms.budget is not None and model.prices() is None:
-                hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
-                raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
+            if terms.budget is not None:
+                check_priced("judge", model)
         with _lock_work(job, args.split):
             outcome = _run_job(job, llm, args, settings.person)
         report = _report(job, outcome)
@@ -267,8 +259,7 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
     ):
         if value < least:
             raise LabError("judge", f"--{name} {value} is less than {least}.", code=2)
-    if args.budget is not None and not 0 < args.budget < float("inf"):
-        raise LabError("judge", f"--budget {args.budget:g} is no sum of dollars.", code=2)
+    check_budget("judge", args.budget)
     if args.dev_share is not None and args.split is None and not args.examples:
         raise LabError("judge", "--dev-share is for --split or --examples.", code=2)
     if args.on:
@@ -392,10 +383,9 @@ def _progress_bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
 
 def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
     progress = outcome.progress
-    failures = tuple(FailedJudgement(failure.unit, failure.run, failure.why) for failure in outcome.failed)
     return JudgeReport(
         job.study.name, job.judge.id, job.method.name, job.config_sha, progress.done, progress.total, progress.asked,
-        progress.found, outcome.unusable, progress.spent, outcome.ended, failures, outcome.without,
+        progress.found, outcome.unusable, progress.spent, outcome.ended, outcome.failed, outcome.without,
     )  # fmt: skip
 
 

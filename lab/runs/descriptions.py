@@ -162,12 +162,6 @@ def local_time(stamp: str) -> str:
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else one_line(stamp, 16)
 
 
-def seconds_between(earlier: str | None, later: str | None) -> float | None:
-    """Return the seconds between two stored times, or None if one is missing or invalid."""
-    a, b = _parse_time(earlier or ""), _parse_time(later or "")
-    return None if a is None or b is None else (b - a).total_seconds()
-
-
 def seconds_words(seconds: float | None) -> str:
     """Format a duration as `0.4 s`, `12 s`, `3 min 05 s`, empty if unknown."""
     if seconds is None:

@@ -274,8 +274,8 @@ class AgreementComputation:
 
     def _compute_list(self, serial: int, study_data: StudyData, ask: ChartRequest) -> Listed:
         from annotators.agreement.agreements import disputed_places
-        from annotators.agreement.pairs import CATEGORICAL
         from annotators.agreement.ratings.disputes import disputes, disputes_between
+        from annotators.agreement.ratings.fields import CATEGORICAL
 
         places: Sequence[tuple[str, str]] = disputed_places(study_data, ask.field, ask.cell, ask.one, ask.other)
         field = study_data.study.protocol.field(ask.field)

@@ -31,7 +31,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.theme import HEADING, MUTED
 from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.footer import Footer
-from screens.widgets.lines import LineList
+from screens.widgets.lines import LineList, fit_cell
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
@@ -445,9 +445,4 @@ from there; **{compare.swap}** swaps the sides, **{compare.after}** shows the sc
 
     def _format_cells(self, width: int, sign: str, left: str, right: str) -> str:
         half = max(8, (width - _GUTTER - len(_BAR)) // 2)
-        return _fit_cell(sign, _GUTTER) + _fit_cell(left, half) + _BAR + _fit_cell(right, half)
-
-
-def _fit_cell(text: str, width: int) -> str:
-    content = Content(text).truncate(width, ellipsis=True)
-    return content.plain + " " * max(0, width - content.cell_length)
+        return fit_cell(sign, _GUTTER) + fit_cell(left, half) + _BAR + fit_cell(right, half)

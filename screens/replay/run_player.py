@@ -19,7 +19,7 @@ from lab.core.errors import LabError
 from lab.core.run.step import Observation
 from lab.core.run.trace import Ended, Step
 from lab.core.text.plain_text import plain
-from lab.runs.descriptions import seconds_between
+from lab.core.values.ids_and_clock import seconds_between
 from lab.runs.replay.recorded_run import PlaceView, RecordedPlace, RecordedRun, RunHead
 from screens.lab import ReportsErrors
 from screens.replay import step_pane

@@ -17,6 +17,7 @@ from lab.core.task.task import Actor, Task
 from lab.core.task.task_checks import weight_words, weighted_rules
 from lab.core.text.plain_text import plain
 from lab.core.text.read_text import ReadText
+from lab.core.values.ids_and_clock import seconds_between
 from lab.runs.descriptions import (
     demonstration_words,
     local_time,
@@ -24,7 +25,6 @@ from lab.runs.descriptions import (
     point_words,
     raw_words,
     score_words,
-    seconds_between,
     seconds_words,
     status_words,
     target_name,

@@ -38,6 +38,11 @@ def plain(text: str, *, lines: bool = True) -> str:
     return "".join(parts)
 
 
+def fold_text(text: str) -> str:
+    """Return a text without differences of case and white space, to compare it."""
+    return " ".join(text.casefold().split())
+
+
 def _visible_form(ch: str, lines: bool) -> str:
     if ch.isprintable() or ch in _SHAPING:
         return ch

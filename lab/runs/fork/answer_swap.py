@@ -16,6 +16,7 @@ from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.run.step import Action, Question, Reply
 from lab.core.run.trace import Step, Trace
+from lab.core.text.plain_text import fold_text
 from lab.runs.batch.pass_rates import attempt_of
 from lab.runs.fork.fork import ForkChange, fork_run
 from lab.runs.session import Session
@@ -161,7 +162,7 @@ def _matching_replies(
     )
     for who in people:
         their_replies = [reply for reply in fits if reply.who == who and reply.step is None]
-        same_question = [reply for reply in their_replies if _fold_text(reply.question) == _fold_text(question.text)]
+        same_question = [reply for reply in their_replies if fold_text(reply.question) == fold_text(question.text)]
         by_order = [reply for reply in their_replies if reply.order == number]
         if same_question:
             yield who, next((one for one in same_question if one.order == number), same_question[0]), "asked alike"
@@ -190,10 +191,6 @@ def _is_unbound(reply: DonorReply) -> bool:
 def _may_answer(reply: DonorReply, question: Question) -> bool:
     """Return True if a reply may answer a question: a decision only answers a proposal."""
     return question.kind == "propose" or reply.decision is None
-
-
-def _fold_text(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 # -- doing it ------------------------------------------------------------------------------------------------------

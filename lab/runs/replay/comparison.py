@@ -20,7 +20,7 @@ from lab.core.run.agent_names import shortest_names
 from lab.core.run.step import Action, Point, Reply
 from lab.core.run.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.core.run.ui_tree import UiTree
-from lab.core.text.plain_text import plain
+from lab.core.text.plain_text import fold_text, plain
 from lab.runs.descriptions import action_words, format_dollars, one_line, score_words, status_words, target_name
 from lab.runs.listing.run_rows import Cost, cost_of
 from lab.runs.replay.recorded_run import RecordedRun, RunHead
@@ -277,12 +277,12 @@ def comparable_step(
         text = text if action.raw is None else repr(action.raw)
     return ComparableStep(
         kind,
-        _fold_text(target),
+        fold_text(target),
         _share_of_screen(at, size),
         _share_of_screen(action.to, size),
         _content_direction(action),
-        _fold_text(text),
-        _fold_text(reply),
+        fold_text(text),
+        fold_text(reply),
         held,
     )
 
@@ -432,10 +432,6 @@ def _trace_back(
 def _shift_pair(pair: Pair, by: int) -> Pair:
     left, right = pair.left, pair.right
     return Pair(None if left is None else left + by, None if right is None else right + by, pair.same)
-
-
-def _fold_text(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _share_of_screen(at: Point | None, size: Point | None) -> tuple[float, float] | None:

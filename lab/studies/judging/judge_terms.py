@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from annotators.validation.study_split import Split
 
 
@@ -35,7 +37,7 @@ class JudgeProgress(NamedTuple):
     spent: float
 
 
-class FailedSheet(NamedTuple):
+class FailedSheet(msgspec.Struct, frozen=True):
     """A sheet that was not handed in, and why."""
 
     unit: str
