@@ -86,7 +86,7 @@ def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator
         own = numbers_of(study_data, WHOLE, (judge,))
         name = study_data.columns.raters[judge].id
         scores[name] = {place.unit: float(own.values[at, 0]) for at, place in enumerate(own.places)}
-        scores[_hybrid_name(name)] = _hybrid_by(study_data, cases, judge)
+        scores[f"hybrid, judged by {name}"] = _hybrid_by(study_data, cases, judge)
     rows = []
     for name, by_unit in scores.items():
         missing = _missing_scores(study_data, experts, name, by_unit)
@@ -95,10 +95,6 @@ def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator
             values = np.column_stack((truth, own_column))
             rows.append(Evaluator(name, experts._replace(values=values, raters=(_EXPERTS, name), missing=missing)))
     return rows
-
-
-def _hybrid_name(judge: str) -> str:
-    return f"hybrid, judged by {judge}"
 
 
 def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:

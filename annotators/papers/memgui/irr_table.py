@@ -22,7 +22,7 @@ from annotators.study_data import StudyData
 from annotators.units.pairs import units_by_method
 from lab.core.run.measured_run import MeasuredRun
 from lab.core.study.report import Cell, Number, Section, Table
-from lab.core.task.design import Revision, Subject, subject_of
+from lab.core.task.design import Revision, subject_of
 
 _SOURCE = "MemGUI-Bench A.6, Prompt 8"
 
@@ -175,7 +175,7 @@ def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section |
     title = "The lists of information units"
     if not pairs:
         return None
-    traces = tuple(_subject_name(subject) for subject, _ in pairs)
+    traces = tuple(f"{subject.task} {subject.asked}" for subject, _ in pairs)
     rows = [AnswerRow(RatedItem(name, ""), name, pair) for name, (_, pair) in zip(traces, pairs, strict=True)]
     counts = numbers_by("information units", ("first draft", "verified"), rows)
     change_items = [
@@ -204,10 +204,6 @@ def _unit_counts(history: Sequence[Revision]) -> tuple[int, int] | None:
     if last is None or not (first.design.units or last.design.units):
         return None
     return len(first.design.units), len(last.design.units)
-
-
-def _subject_name(subject: Subject) -> str:
-    return f"{subject.task} {subject.asked}"
 
 
 _JUDGE_SOURCE = "MemGUI-Bench A.6, Prompt 8"

@@ -164,13 +164,7 @@ def _why_undecided(chain: Chain, k: int) -> str:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
         return "not judged"
-    return "without an earlier attempt" if _lacks_attempt(chain) else ""
-
-
-def _lacks_attempt(chain: Chain) -> bool:
-    """Return True if an attempt before the last one is not in the file."""
-    # Attempts are numbered from 1, so a gap makes the last number larger than the count.
-    return max(chain.tries) > len(chain.tries)
+    return "without an earlier attempt" if max(chain.tries) > len(chain.tries) else ""
 
 
 def _ratio(chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:

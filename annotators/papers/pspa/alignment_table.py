@@ -98,7 +98,7 @@ def _agree(study_data: StudyData, people: dict[Derived, Ratings]) -> Table:
                 (
                     f"{name}, {stage_people}",
                     Number(kappa),
-                    _interval(kappa),
+                    interval_text(kappa),
                     cells.percent(coefficient(study_data, percent(some), some, part=part)),
                     cells.percent(coefficient(study_data, percent_exact(some), some, part=part)),
                     Number(coefficient(study_data, gwet_ac(some), some, part=part)),
@@ -116,10 +116,6 @@ def _agree(study_data: StudyData, people: dict[Derived, Ratings]) -> Table:
         SOURCE,
         (*notes, *_few_notes(study_data)),
     )
-
-
-def _interval(kappa: Agreement) -> str:
-    return interval_text(kappa)
 
 
 def _few_notes(study_data: StudyData) -> tuple[str, ...]:
