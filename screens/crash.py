@@ -18,9 +18,9 @@ class Crash(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
         self.__cause__ = error
-        self.sentence = error.sentence if isinstance(error, LabError) else self._logged(error)
+        self.sentence = error.sentence if isinstance(error, LabError) else self._write_log(error)
 
-    def _logged(self, error: BaseException) -> str:
+    def _write_log(self, error: BaseException) -> str:
         reassurance = "Every event up to here is in the file, and an open run can be resumed."
         return f"hitlab failed ({type(error).__name__}). {reassurance} {write_crash_log(error)}"
 

@@ -176,8 +176,8 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     of_unit = np.column_stack([_sum_by_index(at.reshape(-1), column, len(units)) for column in steps.T])
     traces = np.zeros(len(units), dtype=np.int32)
     traces[at.reshape(-1)] = field_places.trace[place]
-    within = _sum_by_index(at.reshape(-1), _squared(steps), len(units))
-    sums = totals_by_trace(np.column_stack((within, _squared(of_unit))), traces, len(field_places.traces))
+    within = _sum_by_index(at.reshape(-1), _squared_distances(steps), len(units))
+    sums = totals_by_trace(np.column_stack((within, _squared_distances(of_unit))), traces, len(field_places.traces))
 
     def of(sums: Floats) -> Floats:
         return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
@@ -241,7 +241,7 @@ def _groups(pairs: StepPairs) -> tuple[Ints, Floats]:
     return row[first][several].astype(np.int64), steps[several]
 
 
-def _squared(steps: Floats) -> Floats:
+def _squared_distances(steps: Floats) -> Floats:
     """Return the squared distances of all ordered pairs of steps over the count minus one (groups).
 
     `steps` holds the moments that `_groups` returns.

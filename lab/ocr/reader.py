@@ -135,7 +135,7 @@ class TextReader:
         if len(data) > MOST_BYTES:
             raise _read_error(f"it has {len(data):,} bytes, more than {MOST_BYTES:,}")
         for fresh in (False, True):  # an idle process may end between the check and the write
-            process = self._running(fresh=fresh)
+            process = self._running_worker(fresh=fresh)
             assert process.stdin is not None
             assert process.stdout is not None
             try:
@@ -151,7 +151,7 @@ class TextReader:
             return reply
         raise _read_error("the engine ended")
 
-    def _running(self, *, fresh: bool) -> subprocess.Popen[bytes]:
+    def _running_worker(self, *, fresh: bool) -> subprocess.Popen[bytes]:
         process = self._process
         if process is not None and (fresh or process.poll() is not None):
             process.kill()

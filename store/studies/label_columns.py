@@ -106,13 +106,13 @@ class LabelRows(NamedTuple):
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
     """Return the current labels of a study within the caller's transaction, of people only if handed in."""
-    return _columns_of(db, study, _read(db, study))
+    return _columns_of(db, study, _read_columns(db, study))
 
 
 def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, AnswerTimes]:
     """Return the same columns, and the time of every answer."""
     times: list[AnswerTimes] = []
-    reading = _read(db, study, times)
+    reading = _read_columns(db, study, times)
     columns = _columns_of(db, study, reading)
     if not times:
         return columns, AnswerTimes(*(np.zeros(0, kind) for kind in (*[np.int32] * 3, *[np.float64] * 3)))
@@ -125,7 +125,7 @@ def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, An
     )
 
 
-def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _ColumnReader:
+def _read_columns(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _ColumnReader:
     key = key_of(study)
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
     reading = _ColumnReader(study, units, times)

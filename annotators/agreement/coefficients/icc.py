@@ -40,7 +40,7 @@ def icc(numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     return _one_way(name, numbers, form) if form.startswith("1") else _two_way(name, numbers, form)
 
 
-def _least(form: Icc) -> float | None:
+def _lower_bound(form: Icc) -> float | None:
     """Return the lower bound of an interval: -1 for the correlation of single ratings, None for that of means."""
     return -1.0 if form.endswith("1") else None
 
@@ -81,7 +81,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         sums,
         of,
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO,
-        least=_least(form),
+        least=_lower_bound(form),
         places=int(pairable.sum()),
         f_interval=by_f,
     )
@@ -111,7 +111,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         sums,
         of,
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL,
-        least=_least(form),
+        least=_lower_bound(form),
         places=int(complete.sum()),
         f_interval=lambda sums, level: _two_way_by_f(sums, form, level),
     )

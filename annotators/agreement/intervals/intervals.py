@@ -223,16 +223,16 @@ def estimates(ones: Sequence[AdditiveStatistic], how: IntervalTerms) -> list[Est
     values: dict[int, Floats] = {}
     for traces, group in alike.items():
         if traces >= LEAST_TRACES:
-            values |= zip(group, _resampled([ones[at] for at in group], [sums[at] for at in group], how), strict=True)
+            values |= zip(group, _resample([ones[at] for at in group], [sums[at] for at in group], how), strict=True)
     return [estimate(one, how, values.get(at)) for at, one in enumerate(ones)]
 
 
 def resampled(one: AdditiveStatistic, sums: Floats, how: IntervalTerms) -> Floats:
     """Return the value of each resample (resamples), which `draws` determines."""
-    return _resampled([one], [sums], how)[0]
+    return _resample([one], [sums], how)[0]
 
 
-def _resampled(ones: Sequence[AdditiveStatistic], sums: Sequence[Floats], how: IntervalTerms) -> list[Floats]:
+def _resample(ones: Sequence[AdditiveStatistic], sums: Sequence[Floats], how: IntervalTerms) -> list[Floats]:
     """Return the resampled values of each statistic (resamples).
 
     All must have the same number of traces and share draws.

@@ -106,7 +106,9 @@ def fulfilled_nodes(tdg: Tdg, steps: Steps) -> set[str]:
     no effect.
     """
     node_ids = {node.id for node in tdg.walk()}
-    fulfilment = [(node, [r for r in required if r in node_ids]) for node, required in _required(tdg.nodes, ())]
+    fulfilment = [
+        (node, [r for r in required if r in node_ids]) for node, required in _with_requirements(tdg.nodes, ())
+    ]
     remaining_nodes = [(node, interchangeable_requirements(tdg, required)) for node, required in fulfilment]
     completed_ids: set[str] = set()
     # Repeated until nothing changes, because each completed node may fulfil the requirement of another.
@@ -123,7 +125,7 @@ def fulfilled_nodes(tdg: Tdg, steps: Steps) -> set[str]:
         remaining_nodes = waiting
 
 
-def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
+def _with_requirements(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
     """Yield every node with its requirements.
 
     Nodes within a node come before it, because it depends on them.
@@ -131,7 +133,7 @@ def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tupl
     for node in nodes:
         required = (*above, *node.requires)
         for path in node.alternatives:
-            yield from _required(path, required)
+            yield from _with_requirements(path, required)
         yield node, required
 
 

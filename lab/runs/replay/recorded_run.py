@@ -142,7 +142,9 @@ class RecordedRun:
             before = (event.final or Observation()) if isinstance(event, Ended) else event.before
             following = self._next_screen(number)
             screen = following if after and following is not None else before
-            image = self._cached(self._pictures, _PICTURES_KEPT, screen.image, lambda: self._read_picture(screen.image))
+            image = self._from_cache(
+                self._pictures, _PICTURES_KEPT, screen.image, lambda: self._read_picture(screen.image)
+            )
             return PlaceView(
                 number, event, before, following, image, self._lost_reason(screen.image) if image is None else ""
             )
@@ -155,7 +157,7 @@ class RecordedRun:
 
     def _event_at(self, number: int) -> Step | Asked | Ended:
         seq = self.lines[number].seq
-        return self._cached(self._steps, _STEPS_KEPT, seq, lambda: self._fetch_event(seq))
+        return self._from_cache(self._steps, _STEPS_KEPT, seq, lambda: self._fetch_event(seq))
 
     def _fetch_event(self, seq: int) -> Step | Asked | Ended:
         event = next(islice(self.runs.events(self.id, after=seq - 1), 1))
@@ -174,7 +176,7 @@ class RecordedRun:
         links = self.runs.links(sha256)
         return "its linked picture is gone or has changed" if links else "its picture is not in this file"
 
-    def _cached(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
+    def _from_cache(self, cache: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
         """Return a cached value, or make and cache it. The least recently used one is dropped."""
         if key in cache:
             cache.move_to_end(key)

@@ -178,7 +178,7 @@ class Display:
         if (special := self._substitute_picture()) is not None:
             return special[1]
         if self._override is not None:
-            return self._resized().tobytes()
+            return self._resized_picture().tobytes()
         screen = self.phone.current_screen()
         return self._landscape(screen).tobytes() if self.landscape else screen.rgb
 
@@ -189,7 +189,7 @@ class Display:
 
             return draw.png(Image.frombytes("RGB", special[0].size, special[1]))
         if self._override is not None:
-            return draw.png(self._resized())
+            return draw.png(self._resized_picture())
         screen = self.phone.current_screen()
         return draw.png(self._landscape(screen)) if self.landscape else screen.png
 
@@ -223,7 +223,7 @@ class Display:
             picture.paste(reason.below.picture.crop((0, 0, wide, STATUS_BAR.bottom)), (0, 0))
         return picture
 
-    def _resized(self) -> Image:
+    def _resized_picture(self) -> Image:
         from PIL import Image
 
         screen = self.phone.current_screen()
@@ -266,7 +266,7 @@ class Display:
         return [(window, self._to_display(tree([window]))) for window in screen_windows if window.listed]
 
     def _to_display(self, ui_tree: UiTree) -> UiTree:
-        roots = tuple(map(_scaled, ui_tree.roots)) if self.landscape else ui_tree.roots
+        roots = tuple(map(_scale_node, ui_tree.roots)) if self.landscape else ui_tree.roots
         if self._override is not None:
             (wide, high), panel = self.size, self._panel
             roots = tuple(_stretch_node(root, wide / panel[0], high / panel[1]) for root in roots)
@@ -402,8 +402,8 @@ def _stretch_node(node: Node, x: float, y: float) -> Node:
     return msgspec.structs.replace(node, bounds=bounds, children=children)
 
 
-def _scaled(node: Node) -> Node:
+def _scale_node(node: Node) -> Node:
     left, top, right, bottom = node.bounds
     x, y = _WIDE / WIDTH, WIDTH / HEIGHT
     bounds = Bounds(_LEFT + round(left * x), round(top * y), _LEFT + round(right * x), round(bottom * y))
-    return msgspec.structs.replace(node, bounds=bounds, children=tuple(map(_scaled, node.children)))
+    return msgspec.structs.replace(node, bounds=bounds, children=tuple(map(_scale_node, node.children)))

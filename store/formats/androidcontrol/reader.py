@@ -96,7 +96,7 @@ def _read_record(
         return KnownRun(id, escape_surrogates(str(path)))
     try:
         episode = _Episode(place, _features(record, place))
-        return _imported(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)
+        return _build_run(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)
     except LabError as error:
         return FailedRun(place, error.sentence)
 
@@ -119,7 +119,7 @@ def _features(record: bytes, place: str) -> dict[str, list[Any]]:
     return fields
 
 
-def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[str, dict[str, str]]) -> Imported:
+def _build_run(episode: _Episode, id: str, sha256: str, path: str, splits: dict[str, dict[str, str]]) -> Imported:
     if "actions" not in episode.fields and "screenshots" not in episode.fields:
         raise LabError(episode.place, "is no episode of AndroidControl: fields actions, screenshots are not there")
     shots = RunImages(spool := Spool())

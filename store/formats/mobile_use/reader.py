@@ -102,9 +102,9 @@ def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | 
             id,
             source_path,
             pictures=lambda: _picture_hashes(source, data),
-            read_as=lambda other: _imported(source, other, name, data),
+            read_as=lambda other: _build_run(source, other, name, data),
         )
-    return _imported(source, id, name, data)
+    return _build_run(source, id, name, data)
 
 
 def _picture_hashes(source: RunSource, data: bytes) -> tuple[str | None, ...]:
@@ -113,7 +113,7 @@ def _picture_hashes(source: RunSource, data: bytes) -> tuple[str | None, ...]:
     return Pictures(source).complete_hashes(shots.get(i) for i in range(len(_read_lines(data, _FILE))))
 
 
-def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
+def _build_run(source: RunSource, id: str, name: str, data: bytes) -> Imported:
     folder = source.path
     path = folder / _FILE
     lines = _read_lines(data, str(path))

@@ -113,7 +113,7 @@ def test_a_process_that_was_killed_or_ended_when_nobody_asked_is_begun_again(
     reader: TextReader, part: bytes, request: pytest.FixtureRequest
 ) -> None:
     """The one that is killed has loaded no engine yet; the one that ends has, and its threads do not hold it."""
-    os.kill(reader._running(fresh=False).pid, signal.SIGKILL)
+    os.kill(reader._running_worker(fresh=False).pid, signal.SIGKILL)
     reader._idle = 0.2
     assert reader.read(sha(part), part).lines
     reader._idle = IDLE

@@ -104,21 +104,21 @@ class Quillbarn(Shop):
     def screen_cart(self, here: AppContext) -> Screen:
         bar, items = Text("Bag", "headline", pad=(48, 32, 48, 24)), here.own["cart"]["items"]
         if not items:
-            return Page(self._nothing(), bar=bar, foot=self._tabs("Bag"))
+            return Page(self._empty_notice(), bar=bar, foot=self._tabs("Bag"))
         rows: list[View | None] = [cart_row(entry, index) for index, entry in enumerate(items)]
         rows.append(Text("Delivery is chosen in the next step.", "sub", "faint", pad=(48, 24)))
         button = Button(f"Continue  {money(subtotal(items))}", on=("go", "shipping"), id="continue")
         foot = Column([Column([button], pad=(48, 16)), self._tabs("Bag")])
         return Page(ListView([*rows, Space(60)], id="bag"), bar=bar, foot=foot)
 
-    def _nothing(self) -> View:
+    def _empty_notice(self) -> View:
         return empty("bag", "Your bag is empty", "What you put in is shown here.")
 
     def screen_shipping(self, here: AppContext) -> Screen:
         """Return the first step of the checkout: address and speed."""
         names = [entry["product"] for entry in here.own["cart"]["items"]]
         if not names:
-            return Page(self._nothing(), bar=app_bar("Delivery"))
+            return Page(self._empty_notice(), bar=app_bar("Delivery"))
         rows: list[View | None] = [section("Ship to"), *self.address_choices(here), section("How fast")]
         for way in here.own["deliveries"]:
             arrives = self.arrival(here, names, way)
@@ -130,7 +130,7 @@ class Quillbarn(Shop):
     def screen_paying(self, here: AppContext) -> Screen:
         """Return the second step of the checkout: payment, coupon, and the total."""
         if not here.own["cart"]["items"]:
-            return Page(self._nothing(), bar=app_bar("Payment"))
+            return Page(self._empty_notice(), bar=app_bar("Payment"))
         coupon = Field(["cart", "coupon"], hint="Coupon code", id="coupon")
         rows: list[View | None] = [
             section("Pay with"),

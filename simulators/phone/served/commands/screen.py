@@ -141,13 +141,13 @@ def uiautomator(call: CommandCall) -> int:
 
 def _hierarchy(tree: UiTree, compressed: bool) -> str:
     if compressed:
-        tree = UiTree(tuple(node for root in tree.roots for node in _compressed(root)), tree.rotation)
+        tree = UiTree(tuple(node for root in tree.roots for node in _compress(root)), tree.rotation)
     return _BEYOND.sub(lambda match: f"&#{ord(match[0])};", tree.to_xml().partition("?>")[2])
 
 
-def _compressed(node: Node) -> list[Node]:
+def _compress(node: Node) -> list[Node]:
     """Return a node without descendants that have no label and no action."""
-    below = tuple(descendant for child in node.children for descendant in _compressed(child))
+    below = tuple(descendant for child in node.children for descendant in _compress(child))
     worth = node.label or node.clickable or node.scrollable or node.checkable or node.long_clickable or node.focusable
     return [msgspec.structs.replace(node, children=below)] if worth else list(below)
 
