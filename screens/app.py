@@ -271,10 +271,10 @@ class LabApp(Navigation):
             self.action_window()
             return
 
-        def tell(visible: bool) -> None:  # what is written from several threads would be mixed
+        def write_visibility(visible: bool) -> None:  # what is written from several threads would be mixed
             self.call_later(driver.tell_pictures, visible)
 
-        self.window = PictureWindow(tell)
+        self.window = PictureWindow(write_visibility)
         driver.show_pictures(self.window.address)
 
     def action_window(self) -> None:

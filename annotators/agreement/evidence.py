@@ -145,7 +145,7 @@ def median_distance(pairs: StepPairs) -> AdditiveStatistic:
     sums = np.zeros((len(field_places.traces), len(distances)))
     np.add.at(sums, (field_places.trace[pairs.place], which.reshape(-1)), weight)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         upto = np.cumsum(sums, axis=-1)
         # Weights are fractions such as 1/3, so sums that should equal the half miss it by rounding.
         half = upto[..., -1:] / 2
@@ -155,7 +155,7 @@ def median_distance(pairs: StepPairs) -> AdditiveStatistic:
         return np.where(half[..., 0] > 0, middle, np.nan)
 
     places = len(np.unique(pairs.place))
-    return AdditiveStatistic("median_distance", sums, of, lambda sums: NO_PAIR, None, 0.0, places)
+    return AdditiveStatistic("median_distance", sums, evaluate, lambda sums: NO_PAIR, None, 0.0, places)
 
 
 # -- beyond chance -----------------------------------------------------------------------------------------------
@@ -179,12 +179,12 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     within = _sum_by_index(at.reshape(-1), _squared_distances(steps), len(units))
     sums = totals_by_trace(np.column_stack((within, _squared_distances(of_unit))), traces, len(field_places.traces))
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
 
     why = ONE_STEP if len(place) else ONE_ITEM
     places = len(np.unique(place))
-    return AdditiveStatistic("alpha_within_runs", sums, of, lambda sums: why, places=places), place
+    return AdditiveStatistic("alpha_within_runs", sums, evaluate, lambda sums: why, places=places), place
 
 
 def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:

@@ -453,13 +453,17 @@ def _by_winner(
     # True if side A belongs to the second name of the pair.
     turned = np.array([pair[0] != pair[1] and winner(unit, "A") == pair[1] for unit in units], dtype=np.bool_)
 
-    def put(name: str, one: AnswerMeasure, other: AnswerMeasure) -> AnswerMeasure:
+    def preferred_side(name: str, one: AnswerMeasure, other: AnswerMeasure) -> AnswerMeasure:
         return AnswerMeasure(
             f"{name} preferred", "share", np.where(turned[:, None], other.values, one.values),
             np.where(turned, other.agreed, one.agreed),
         )  # fmt: skip
 
-    measures = (put("first", side_a, side_b), put("second", side_b, side_a), *(of.measures[codes[o]] for o in others))
+    measures = (
+        preferred_side("first", side_a, side_b),
+        preferred_side("second", side_b, side_a),
+        *(of.measures[codes[o]] for o in others),
+    )
     return of._replace(measures=measures)
 
 

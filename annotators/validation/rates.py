@@ -152,7 +152,7 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
     columns = np.concatenate((np.ones((len(truth), 1)), truth & judge, truth, judge), axis=1)
     q = len(present)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         n, both_yes, yes, judge_yes = (
             sums[..., :1],
             sums[..., 1 : 1 + q],
@@ -166,7 +166,7 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
         return np.asarray(ratio(above, below).mean(axis=-1))
 
     return AdditiveStatistic(
-        f"macro {what}", sum_by_trace(pair, columns.astype(np.float64)), of,
+        f"macro {what}", sum_by_trace(pair, columns.astype(np.float64)), evaluate,
         lambda sums: f"one of the categories has no {what}", least=0.0, places=len(truth),
     )  # fmt: skip
 

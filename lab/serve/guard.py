@@ -91,11 +91,11 @@ class Guard:
     def close_silent(self, handler: RequestHandler) -> None:
         """Abort a connection that sends no request in time. It would occupy a slot for nothing."""
 
-        def look() -> None:
+        def abort_if_silent() -> None:
             if handler in self._silent:
                 self._silent.remove(handler)
                 if handler.transport is not None:
                     handler.transport.abort()
 
         self._silent.add(handler)
-        asyncio.get_running_loop().call_later(_SILENT, look)
+        asyncio.get_running_loop().call_later(_SILENT, abort_if_silent)

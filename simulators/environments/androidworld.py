@@ -219,12 +219,12 @@ class AndroidWorldPhone:
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
         """Yield its screen repeatedly, until its process ends."""
 
-        def look() -> PolledPicture:
+        def poll_picture() -> PolledPicture:
             png, last = self._capture(settled=False)[0], self._last_look
             return last if png == last.png else PolledPicture(png)
 
         with suppress(LabError):  # the run reports the error at its next observation
-            yield from polled_frames(look, stop, self._closed, _POLL, self._worker.what)
+            yield from polled_frames(poll_picture, stop, self._closed, _POLL, self._worker.what)
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return None: AndroidWorld has no snapshots."""

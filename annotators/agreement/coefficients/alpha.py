@@ -47,11 +47,11 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStat
     disagreement = np.einsum("ij,ij->i", tally @ distances, tally) / divisor
     sums = sum_by_trace(ratings, np.column_stack((disagreement, tally)))
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         margin = sums[..., 1:]
         return _alpha(sums[..., 0], bilinear_form(margin, distances, margin), margin.sum(axis=-1))
 
-    return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
+    return AdditiveStatistic(name, sums, evaluate, lambda sums: ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
 
 def _alpha(observed: Floats, expected: Floats, answers: Floats) -> Floats:
@@ -95,7 +95,7 @@ def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: 
     coincidences = 2 * tally[:, one] * tally[:, other] / least[:, None]
     sums = sum_by_trace(ratings, np.concatenate((tally, coincidences), axis=1))
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         margin = sums[..., :q]
         answers = margin.sum(axis=-1)
         rank = ratio(np.cumsum(margin, axis=-1) - margin / 2, answers[..., None])
@@ -103,7 +103,7 @@ def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: 
         expected = 2 * (margin[..., one] * margin[..., other] * (rank[..., one] - rank[..., other]) ** 2).sum(axis=-1)
         return _alpha(observed, expected, answers)
 
-    return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=places)
+    return AdditiveStatistic(name, sums, evaluate, lambda sums: ONE_CATEGORY, least=-1.0, places=places)
 
 
 def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] = "interval") -> AdditiveStatistic:
@@ -125,13 +125,13 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
     disagreement = 2 * (answers * xx - x * x) / (answers - 1)
     sums = totals_by_trace(np.column_stack((disagreement, answers, x, xx)), trace, traces)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         observed, answers, x, xx = np.moveaxis(sums, -1, 0)
         expected = 2 * (answers * xx - x * x)
         alpha = 1 - (answers - 1) * ratio(observed, expected, 0.0)
         return np.where(expected > EPSILON * answers * xx, alpha, np.nan)
 
-    return AdditiveStatistic(name, sums, of, lambda sums: NO_SPREAD, least=-1.0, places=int(pairable.sum()))
+    return AdditiveStatistic(name, sums, evaluate, lambda sums: NO_SPREAD, least=-1.0, places=int(pairable.sum()))
 
 
 def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> AdditiveStatistic:
@@ -183,8 +183,8 @@ def _by_distance(
     disagreement = disagreement / (answers - 1)
     sums = np.concatenate((totals_by_trace(disagreement[:, None], trace, traces), tally), axis=1)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         margin = sums[..., 1:]
         return _alpha(sums[..., 0], bilinear_form(margin, apart, margin), margin.sum(axis=-1))
 
-    return AdditiveStatistic(name, sums, of, lambda sums: why, places=len(codes))
+    return AdditiveStatistic(name, sums, evaluate, lambda sums: why, places=len(codes))

@@ -86,13 +86,13 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStat
     indicator = np.eye(q)
     sums = sum_by_trace(pair, np.column_stack((w[one, other], np.ones(len(one)), indicator[one], indicator[other])))
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         places = sums[..., 1]
         # One matrix of margins per rater: expected agreement is the weighted product of both, over n squared.
         expected = ratio(bilinear_form(sums[..., 2 : 2 + q], w, sums[..., 2 + q :]), places * places)
         return _beyond_chance(ratio(sums[..., 0], places), expected)
 
-    return AdditiveStatistic("cohen_kappa", sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
+    return AdditiveStatistic("cohen_kappa", sums, evaluate, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
 
 
 def scott_pi(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
@@ -153,12 +153,14 @@ def _by_margin(
     shares = tally / np.maximum(raters, 1)[:, None]
     sums = sum_by_trace(ratings, np.column_stack((pairwise_agreement(tally, weights), pairable, shares)))
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         margin = sums[..., 2:]
         expected = chance(ratio(margin, margin.sum(axis=-1, keepdims=True)))
         return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), expected)
 
-    return AdditiveStatistic(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
+    return AdditiveStatistic(
+        name, sums, evaluate, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum())
+    )
 
 
 def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
@@ -180,7 +182,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
     first = sum_by_trace(ratings, np.column_stack((pairwise_agreement(tally, weights), pairable)))
     sums = np.concatenate((first, rater_margins.reshape(len(ratings.traces), r * q)), axis=1)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         margins = sums[..., 2:].reshape(*sums.shape[:-1], r, q)
         totals = margins.sum(axis=-1, keepdims=True)
         shares = np.where(totals > 0, ratio(margins, totals), 0.0)
@@ -194,7 +196,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
         )
 
     return AdditiveStatistic(
-        "conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum())
+        "conger_kappa", sums, evaluate, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum())
     )
 
 
@@ -229,7 +231,7 @@ def light_kappa(ratings: Ratings) -> AdditiveStatistic:
         )
 
     # A pair's second column counts its shared items.
-    def of(sums: Floats) -> Floats:
+    def mean_kappa(sums: Floats) -> Floats:
         # A resample may leave a pair without shared items: then the mean is over the other pairs.
         kappas, has_pairs = each(sums), sums[..., 1::width] > 0
         return ratio(np.where(has_pairs, kappas, 0.0).sum(axis=-1), has_pairs.sum(axis=-1))
@@ -239,7 +241,7 @@ def light_kappa(ratings: Ratings) -> AdditiveStatistic:
         return f"{ONE_CATEGORY} ({'; '.join(none)})" if none else NO_PAIR
 
     return AdditiveStatistic(
-        "light_kappa", np.concatenate([pair.sums for pair in pairs], axis=1), of,
+        "light_kappa", np.concatenate([pair.sums for pair in pairs], axis=1), mean_kappa,
         undefined_for, least=-1.0, places=int(rated_twice(ratings).sum()),
     )  # fmt: skip
 

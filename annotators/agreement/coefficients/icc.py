@@ -65,7 +65,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         within = np.where(answers - places > 0, ratio(xx - between, answers - places), 0.0)
         return among, within, ratio(answers - ratio(squares, answers), places - 1), xx - mean
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         among, within, each, spread = parts(sums)
         below = among + (each - 1) * within if form == "1" else among
         return np.where(spread > EPSILON * sums[..., 4], ratio(among - within, below, EPSILON * sums[..., 4]), np.nan)
@@ -79,7 +79,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     return AdditiveStatistic(
         name,
         sums,
-        of,
+        evaluate,
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO,
         least=_lower_bound(form),
         places=int(pairable.sum()),
@@ -95,7 +95,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     columns = np.column_stack((np.ones(len(values)), (values**2).sum(axis=1), values.sum(axis=1) ** 2, values))
     sums = totals_by_trace(columns, numbers.trace[complete], len(numbers.traces))
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         rows, raters, residual, spread = _squares(sums)
         places, k = sums[..., 0], sums.shape[-1] - 3
         below = {
@@ -109,7 +109,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     return AdditiveStatistic(
         name,
         sums,
-        of,
+        evaluate,
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL,
         least=_lower_bound(form),
         places=int(complete.sum()),

@@ -49,12 +49,14 @@ def judge_statistic(ratings: Ratings, what: Judged, positive: str, weights: Floa
     }[what]
     above_weights, below_weights = np.asarray(above, np.float64), np.asarray(below, np.float64)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         return ratio(np.asarray(sums @ above_weights), np.asarray(sums @ below_weights))
 
     # F1 is not a share of counts, and weighted sums are not counts: neither may use Wilson's interval.
     counts = (above_weights, below_weights) if what != "f1" and weights is None else None
-    return AdditiveStatistic(what, sums, of, lambda sums: why_undefined, least=0.0, places=len(truth), share=counts)
+    return AdditiveStatistic(
+        what, sums, evaluate, lambda sums: why_undefined, least=0.0, places=len(truth), share=counts
+    )
 
 
 Box = tuple[float, float, float, float]

@@ -58,7 +58,7 @@ def pearson(numbers: NumericRatings) -> AdditiveStatistic:
     x, y = centre_values(x), centre_values(y)
     sums = totals_by_trace(np.column_stack((np.ones(len(x)), x, y, x * x, y * y, x * y)), trace, traces)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
         # A spread below rounding error counts as none.
         of_x, of_y = xx - ratio(x * x, n), yy - ratio(y * y, n)
@@ -66,7 +66,7 @@ def pearson(numbers: NumericRatings) -> AdditiveStatistic:
         coefficient = ratio(xy - ratio(x * y, n), np.sqrt(np.where(spread, of_x * of_y, 0.0)))
         return np.clip(coefficient, -1.0, 1.0)
 
-    return AdditiveStatistic("pearson", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
+    return AdditiveStatistic("pearson", sums, evaluate, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
 
 
 def spearman(numbers: NumericRatings) -> AdditiveStatistic:
@@ -80,10 +80,10 @@ def spearman(numbers: NumericRatings) -> AdditiveStatistic:
     x, y, trace = _paired_columns(numbers)
     sums, one, other, column = joint_sums(x, y, trace, traces)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         return spearman_of(sums, one, other, column)
 
-    return AdditiveStatistic("spearman", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
+    return AdditiveStatistic("spearman", sums, evaluate, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
 
 
 def mse(numbers: NumericRatings) -> AdditiveStatistic:

@@ -174,14 +174,19 @@ def repetition_beyond_chance(own: RaterSequence, fields: int, categories: int) -
         parts.append(totals_by_trace(table, own.trace[later[mine]], max(1, own.traces)))
     sums = np.concatenate(parts, axis=1) if parts else np.zeros((1, 0))
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         each = sums.reshape(*sums.shape[:-1], fields, 2 + 2 * categories)
         pairs = each[..., 1]
         chance = ratio((each[..., 2 : 2 + categories] * each[..., 2 + categories :]).sum(axis=-1), pairs)
         return ratio((each[..., 0] - np.where(pairs > 0, chance, 0.0)).sum(axis=-1), pairs.sum(axis=-1))
 
     return AdditiveStatistic(
-        "same as before, beyond chance", sums, of, lambda sums: "fewer than two items answered", None, places=len(later)
+        "same as before, beyond chance",
+        sums,
+        evaluate,
+        lambda sums: "fewer than two items answered",
+        None,
+        places=len(later),
     )
 
 

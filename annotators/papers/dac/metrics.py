@@ -156,11 +156,11 @@ def _share(part: float, whole: int) -> float | None:
 
 
 def _number_maker(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
-    def told(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
+    def number(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
         undefined = "" if value is not None else _NO_GOLD
         return Number("dac", metric, value, unit, n, of, part, "", out, undefined, note)  # type: ignore[arg-type]
 
-    return told
+    return number
 
 
 _WEIGHED = "weighed by the steps of each run's demonstration: so Appendix D's Overall rows come out of its groups"

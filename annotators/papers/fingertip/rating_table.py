@@ -260,18 +260,18 @@ def _test_retest(study_data: StudyData) -> Section:
         return Section(title, ("No sequence was rated twice, so nothing tells how steady owners are.",))
     numbers, _ = numbers_repeated(study_data, RATING)
 
-    def one(of: AdditiveStatistic, made_of: Ratings | NumericRatings = ratings, statistic: str = "") -> Agreement:
+    def estimate(of: AdditiveStatistic, made_of: Ratings | NumericRatings = ratings, statistic: str = "") -> Agreement:
         return coefficient(study_data, of, made_of, between=_SELF, raters=owners, statistic=statistic)
 
     weights = quadratic(len(ratings.categories))
-    kappa = one(cohen_kappa(ratings, weights), statistic="weighted kappa")
+    kappa = estimate(cohen_kappa(ratings, weights), statistic="weighted kappa")
     row: tuple[Cell, ...] = (
         "rating",
         Number(kappa),
-        Number(one(gwet_ac(ratings, weights), statistic="ac2")),
-        Number(one(gwet_ac(ratings))),
-        Number(one(icc(numbers, "A,1"), numbers)),
-        cells.percent(one(percent(ratings))),
+        Number(estimate(gwet_ac(ratings, weights), statistic="ac2")),
+        Number(estimate(gwet_ac(ratings))),
+        Number(estimate(icc(numbers, "A,1"), numbers)),
+        cells.percent(estimate(percent(ratings))),
         count(kappa.places, RATING, part="twice"),
     )
     notes = ("Quadratic weights. Clustered by owner.", *few_runs_warning(kappa.places, "sequences"))

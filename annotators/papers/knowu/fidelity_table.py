@@ -274,11 +274,11 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
     tasks = sorted({one.task for one in (*mine, *people)})
     sums = np.hstack([_lengths(some, tasks) for some in (mine, people)])
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         return ratio(ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3]))
 
     one = AdditiveStatistic(
-        "length ratio", sums, of, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
+        "length ratio", sums, evaluate, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
     )
     n = len(mine) if row.source.shadow else len(mine) + len(people)
     reasons = _missing_reasons(row.pairs)

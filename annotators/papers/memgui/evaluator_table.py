@@ -215,11 +215,11 @@ def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[
     own = truth_and_rater(truth, ratings_of(study_data, OUTCOME, (judge,)))
     between = f"{name} against the experts"
 
-    def one(of: AdditiveStatistic) -> Agreement:
+    def estimate(of: AdditiveStatistic) -> Agreement:
         return coefficient(study_data, of, own, part=part, between=between)
 
-    rates = [one(judge_statistic(own, what, "success")) for what, _ in _STATISTICS]
-    kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
+    rates = [estimate(judge_statistic(own, what, "success")) for what, _ in _STATISTICS]
+    kappa, ac1 = estimate(cohen_kappa(own)), estimate(gwet_ac(own))
     return (
         f"{part} (N={kappa.places})", name, _configuration(study_data, judge), *(Number(of, 1, 100) for of in rates),
         Number(kappa), Number(ac1), _cost(study_data, judge, truth, part, between),

@@ -144,11 +144,11 @@ class VideoSocket:
     def newest(self, after: int, seconds: float) -> DecodedFrame | None:
         """Return the newest picture with a number above `after`, or None if none arrives within `seconds`."""
 
-        def come() -> bool:
+        def has_arrived() -> bool:
             return self._trouble is not None or (self._newest is not None and self._newest.number > after)
 
         with self._change:
-            self._change.wait_for(come, seconds)
+            self._change.wait_for(has_arrived, seconds)
             picture = self._newest
         if picture is not None and picture.number > after:
             return picture

@@ -68,7 +68,7 @@ DIRECTS: tuple[tuple[str, str, int, tuple[_Line, ...]], ...] = (
 def first_channels(clock: datetime) -> list[State]:
     """Return the first channels and direct conversations, messages oldest first."""
 
-    def said(lines: tuple[_Line, ...]) -> list[State]:
+    def messages_of(lines: tuple[_Line, ...]) -> list[State]:
         out = []
         for who, days, time, text in lines:
             hour, minute = int(time[:2]), int(time[3:])
@@ -81,13 +81,13 @@ def first_channels(clock: datetime) -> list[State]:
     out = []
     for space, name, topic, private, members, unread, lines in CHANNELS:
         entry = {"workspace": space, "kind": "channel", "name": name, "topic": topic, "private": private}
-        out.append(blank | entry | {"members": list(members), "unread": unread, "messages": said(lines)})
+        out.append(blank | entry | {"members": list(members), "unread": unread, "messages": messages_of(lines)})
     for space, name, topic, members in UNJOINED:
         entry = {"workspace": space, "kind": "channel", "name": name, "topic": topic, "joined": False}
         out.append(blank | entry | {"members": list(members), "messages": []})
     for space, name, unread, lines in DIRECTS:
         entry = {"workspace": space, "kind": "direct", "name": name, "unread": unread, "members": [name]}
-        out.append(blank | entry | {"messages": said(lines)})
+        out.append(blank | entry | {"messages": messages_of(lines)})
     return out
 
 
