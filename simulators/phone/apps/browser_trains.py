@@ -1,13 +1,13 @@
 """The train site of the Browser: searching for a train, choosing class, seat and coach, booking, cancelling.
 
 State, in `apps.browser`:
-- `trains`, the timetable, each `{number, origin, destination, depart, arrive (HH:MM), days: names as Mon, none for
-  every day, classes: [{name, price}]}`;
-- `journey` `{origin, destination, date (ISO, or empty for today)}`, what is looked for; `station`, what is searched;
-- `choice` `{class, seat: Window | Aisle, coach: Standard | Quiet | Family, passenger}`; `passengers` and `payments`
-  (names), `payment`;
-- `bookings`, the latest last, each `{number, train, origin, destination, date, depart, arrive, class, seat, coach,
-  place, passenger, payment, total, placed, status: Booked | Cancelled}`.
+- `trains`: the timetable, each `{number, origin, destination, depart, arrive (HH:MM), days, classes: [{name, price}]}`.
+  `days` are names such as Mon. Without any, the train runs every day.
+- `journey`: the search, `{origin, destination, date (ISO, empty for today)}`. `station`: the typed station.
+- `choice`: `{class, seat: Window | Aisle, coach: Standard | Quiet | Family, passenger}`. `passengers` and `payments`:
+  names to choose from. `payment`: the chosen one.
+- `bookings`, latest last, each `{number, train, origin, destination, date, depart, arrive, class, seat, coach, place,
+  passenger, payment, total, placed, status: Booked | Cancelled}`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Clock: alarms, timer and stopwatch.
 
-State, `apps.clock`: `alarms`, each `{time: "HH:MM", label, days: ["Mon", ...], on}` (no days: once); `draft`, the
-alarm being edited (`hour`, `minute`, `label` as typed, `days`, `index` or null for a new one); `timer`
-(`minutes` as typed, `left` in seconds, `ends` as a time or null); `stopwatch` (`passed` in seconds, `started` as a
-time or null, `laps` in seconds); `tab` (Alarm | Timer | Stopwatch).
+State, `apps.clock`:
+- `alarms`, each `{time: "HH:MM", label, days: ["Mon", ...], on}`. Without days an alarm rings once.
+- `draft`: the alarm in the form, `{hour, minute, label (as typed), days, index}`. `index` is null for a new alarm.
+- `timer`: `{minutes (as typed), left (seconds), ends (a time or null)}`.
+- `stopwatch`: `{passed (seconds), started (a time or null), laps (seconds)}`. `tab`: Alarm | Timer | Stopwatch.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Contacts: the phone's one address book, and its calls.
 
 State, `apps.contacts`:
-- `people`, no two of one name: `{name, number, email, company, favourite}`.
-- `calls`, the oldest first: `{name, number, kind: outgoing | incoming | missed, time, seconds}`; no name where nobody
-  of that number is known; `seconds` is how long was spoken.
-- `call`, the one that goes on: `{name, number, time, answered, mute, speaker}`, `answered` being a time or empty;
-  nothing where there is none.
-- `draft`, the person being written: `{name, number, email, company, of}`; `of` is whose entry it changes, if any.
-- `dialled` and `query`, as typed; `tab` (Contacts | Recents | Keypad).
+- `people`, each `{name, number, email, company, favourite}`. No two have the same name.
+- `calls`, oldest first, each `{name, number, kind: outgoing | incoming | missed, time, seconds}`. `name` is empty for
+  an unknown number. `seconds` is the duration of the talk.
+- `call`: the current call, `{name, number, time, answered, mute, speaker}`, or nothing. `answered` is a time or
+  empty.
+- `draft`: the person in the form, `{name, number, email, company, of}`. `of` names the entry to change, if any.
+- `dialled` and `query`: as typed. `tab`: Contacts | Recents | Keypad.
 
-Other apps read `people(phone)`, and lead here by `show_person`, `start_call` and `start_entry`.
+Other apps read `people(phone)` and open this app by `show_person`, `start_call` and `start_entry`.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 State, `apps.mail`:
 - `account`: `{name, address}` of the phone's owner.
-- `mails`, in no order: `{folder, from, address, to: [addresses], subject, body, time, unread, starred, attachments:
-  [names]}` with `folder` one of inbox, sent, archive, bin; `from` is a name, `address` the sender's. Mails of one
-  subject (without Re: and Fwd:) are one conversation. A sent mail's time is when it was sent.
-- `drafts`: `{id, to, subject, body, quote, attachments, kind}`: what is not sent yet; `to` is as typed (names or
-  addresses with commas between), `quote` what a forward carries below the words, `kind` new, reply or forward.
-- `files`: names of what can be attached; `query`: what is searched.
+- `mails`, in no order, each `{folder, from, address, to: [addresses], subject, body, time, unread, starred,
+  attachments: [names]}`. `folder` is inbox, sent, archive or bin. `from` is the sender's name, `address` the address.
+  Mails with the same subject (without Re: and Fwd:) are one conversation. The time of a sent mail is that of sending.
+- `drafts`: unsent mails, each `{id, to, subject, body, quote, attachments, kind}`. `to` is as typed: names or
+  addresses, separated by commas. `quote` is the forwarded text below the body. `kind` is new, reply or forward.
+- `files`: names of the files that can be attached. `query`: the typed search.
 
 A notification or a task opens a conversation by `screen: mail, args: {subject: ...}`.
 """

@@ -1,15 +1,16 @@
 """Maps: places with their hours, saved places, routes by bus, bike, car or on foot, and navigation.
 
 State, `apps.maps`:
-- `places`, each `{name, kind, address, x, y (metres east and south), phone, rating, hours: {Mon: "09:00-18:00", ...}
-  (a day without is closed; without any it never closes), about}`; `position`, the name of the place where the phone is;
-- `saved`, each `{label: as Home, place: its name}`; `query` (what is searched), `label` (what is typed);
-- `lines`, each `{name, every (minutes), first, last (HH:MM), stops: [{name, x, y}]}`; `speeds`, metres in a minute by
-  mode; `routes`, ways that are not to be worked out, each `{origin, destination, mode, legs: [{how, line, origin,
-  destination, minutes, stops}]}`;
-- `way` `{origin, destination, mode, depart (ISO, or empty for the next)}`, what is being looked at;
-- `trips`, those that were started, the latest last, each `{origin, destination, mode, lines: [names], minutes, depart,
-  arrive, started, status: Under way | Ended}`.
+- `places`, each `{name, kind, address, x, y (metres east and south), phone, rating, hours: {Mon: "09:00-18:00", ...},
+  about}`. A place is closed on a day without hours. Without any hours it never closes. `position`: the name of the
+  phone's place.
+- `saved`, each `{label (such as Home), place (its name)}`. `query`: the typed search. `label`: the typed label.
+- `lines`, each `{name, every (minutes), first, last (HH:MM), stops: [{name, x, y}]}`. `speeds`: metres in a minute by
+  mode. `routes`: given routes that replace computed ones, each `{origin, destination, mode, legs: [{how, line,
+  origin, destination, minutes, stops}]}`.
+- `way`: the shown route, `{origin, destination, mode, depart (ISO, empty for the next departure)}`.
+- `trips`: started trips, latest last, each `{origin, destination, mode, lines: [names], minutes, depart, arrive,
+  started, status: Under way | Ended}`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Windowsill, a social app: other people's posts, and the owner's own, each with its audience.
 
 State, `apps.social`:
-- `me`: `{name, handle, about}`; `people`, each `{name, handle, about, following, friend, close}`: `friend` where both
-  follow each other, `close` where they are on the owner's list of close friends.
-- `posts`, in no order: `{id, author, text, picture, caption, place, time, visibility, likes: [names], comments: [{from,
-  text, time}]}`; `author`, `from` and `likes` name people or `me`; `visibility` is one of Everyone, Friends, Close
-  friends, Only me; `picture` is `scene/name` of a photo in the Gallery, or "", and `caption` its caption. The posts of
-  a task need ids of their own.
-- `default_visibility`: what a new post begins with; `draft`: `{text, picture, caption, place, visibility}`, not posted
-  yet; `comments`: unsent comments by post; `hidden`: ids of posts that the feed leaves out; `query`: what is searched.
+- `me`: `{name, handle, about}`. `people`, each `{name, handle, about, following, friend, close}`. `friend` is true if
+  both follow each other, `close` if the person is on the owner's list of close friends.
+- `posts`, in no order, each `{id, author, text, picture, caption, place, time, visibility, likes: [names], comments:
+  [{from, text, time}]}`. `author`, `from` and `likes` name people or `me`. `visibility` is Everyone, Friends, Close
+  friends or Only me. `picture` is `scene/name` of a photo in the Gallery, or "". The posts of a task need ids of
+  their own.
+- `default_visibility`: the first audience of a new post. `draft`: the unsent post, `{text, picture, caption, place,
+  visibility}`. `comments`: unsent comments by post. `hidden`: ids of posts that the feed omits. `query`: the typed
+  search.
 
 A notification or a task opens a post by `screen: post, args: {post: ID}`.
 """

@@ -1,14 +1,14 @@
 """Rookery, a team chat: workspaces, channels, direct messages, threads, mentions.
 
 State, `apps.teamchat`:
-- `me`: the owner's name there; `status`: `{kind, text}`, `kind` one of Active, Away, In a meeting, On the move, Do not
-  disturb; `workspaces`: names; `workspace`: the one that is open.
-- `channels`, each `{workspace, kind, name, topic, private, muted, unread, joined, members: [names], messages}`; `kind`
-  is channel or direct (then `name` is the other person's); `unread` counts the last messages. A message is `{from,
-  text, time, pinned, reactions: [{name, by: [names]}], replies}`, the oldest first, `from` a name or `me`; a reply
-  has `from, text, time, reactions`. A workspace of "" is the open one.
-- `people`, each `{name, title, status}`; `drafts`: unsent text by channel, or by channel and number for a thread;
-  `query` (what is searched) and `to` (what was typed to find someone).
+- `me`: the owner's name there. `status`: `{kind, text}`, with `kind` one of Active, Away, In a meeting, On the move,
+  Do not disturb. `workspaces`: names. `workspace`: the open one.
+- `channels`, each `{workspace, kind, name, topic, private, muted, unread, joined, members: [names], messages}`.
+  `kind` is channel or direct. The `name` of a direct one is the other person's. `unread` counts the last messages. A
+  `workspace` of "" is the open one. A message is `{from, text, time, pinned, reactions: [{name, by: [names]}],
+  replies}`, the oldest first, with `from` a name or `me`. A reply has `from`, `text`, `time` and `reactions`.
+- `people`, each `{name, title, status}`. `drafts`: unsent text by channel, or by channel and number for a thread.
+  `query`: the typed search. `to`: the text typed to find a person.
 
 A notification or a task opens a channel by `screen: channel, args: {channel: NAME}`.
 """

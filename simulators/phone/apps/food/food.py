@@ -1,14 +1,14 @@
 """Noshwell, a food delivery app: searching, choosing, ordering.
 
 State, `apps.food`:
-- `restaurants`, each `{name, category, picture, rating, minutes, fee, sections: [{name, dishes}]}`, a dish being
-  `{name, picture, price, about, options: [group names], extras: [names]}`; `categories`, each `{name, picture}`;
-  `option_groups` (group -> list of [choice, surcharge]) and `extra_prices` (extra -> price).
-- `query` (what is searched); `choice` (`{options, extras, quantity}` of the dish that is open).
-- `cart`: `{restaurant, items, remark}`, an item being `{dish, quantity, options: {group: choice}, extras, price}`
-  with `price` for one, all surcharges in it.
-- `addresses`, each `{name, line}`, and `address`, the name of the one chosen; `payments` (names), and `payment`.
-- `orders`, the latest last: `{number, restaurant, items, remark, address, payment, total, placed, eta, status}`.
+- `restaurants`, each `{name, category, picture, rating, minutes, fee, sections: [{name, dishes}]}`. A dish is `{name,
+  picture, price, about, options: [group names], extras: [names]}`. `categories`, each `{name, picture}`.
+- `option_groups`: lists of [choice, surcharge] by group. `extra_prices`: prices by extra.
+- `query`: the typed search. `choice`: `{options, extras, quantity}` of the open dish.
+- `cart`: `{restaurant, items, remark}`. An item is `{dish, quantity, options: {group: choice}, extras, price}`, with
+  the price of one, surcharges included.
+- `addresses`, each `{name, line}`. `address`: the name of the chosen one. `payments`: names. `payment`: the chosen one.
+- `orders`, latest last, each `{number, restaurant, items, remark, address, payment, total, placed, eta, status}`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Suppertide, a second food delivery app: other kitchens and prices, a basket, and a chosen delivery time.
 
-State, `apps.supper`: as `apps.food`, but without `categories`. Besides there are `kitchen` (the kind of kitchen that is
-looked at, "" for all), `when` ("As soon as possible" or a time as 18:30) and `cutlery`. An order also holds `when` and
-`cutlery`; its `eta` is the time chosen, where one was.
+State, `apps.supper`: as `apps.food`, without `categories`, and with `kitchen` (the shown kind of kitchen, "" for all),
+`when` ("As soon as possible" or a time such as 18:30) and `cutlery`. An order has `when` and `cutlery`, too. Its `eta`
+is the chosen time, if one was chosen.
 """
 
 from __future__ import annotations

@@ -2,16 +2,18 @@
 
 State of a shop, `apps.marrowby` and `apps.quillbarn`:
 - `products`, each `{name, category, picture, rating, reviews, about, price, stock, days, variants: [{name, choices:
-  [{name, surcharge}]}]}`; `days` is how long until it is sent, `stock` how many are left. `categories`, each `{name,
+  [{name, surcharge}]}]}`. `days` is the time until dispatch, `stock` the number left. `categories`, each `{name,
   picture}`.
-- `query` (what is searched), `filters`: `{low, high, stars, colour, in_stock}` (texts as typed or chosen, "" for any),
-  `sort` (one of `SORTS`); `choice`: `{variants: {group: choice}, quantity}` of the product that is open.
-- `cart`: `{items: [{product, quantity, variants: {group: choice}, price}], coupon}`, `price` being for one, with
-  surcharges. `deliveries`, each `{name, fee, days}`, and `delivery`, the name of the one chosen; `threshold` (goods of
-  at least so much are brought for nothing; 0: never). `coupons`, each `{code, percent, minimum}`.
-- `addresses`, each `{name, line}`, `address`, `payments` (names), `payment`; `draft`: `{name, line}` of a new address.
-- `orders`, the latest last: `{number, items, address, payment, delivery, fee, coupon, discount, total, placed, arrives,
-  status}`; `arrives` is a date, `status` Placed or Cancelled (what has arrived is shown as Delivered).
+- `query`: the typed search. `filters`: `{low, high, stars, colour, in_stock}`, texts as typed or chosen, "" for any.
+  `sort`: one of `SORTS`. `choice`: `{variants: {group: choice}, quantity}` of the open product.
+- `cart`: `{items: [{product, quantity, variants: {group: choice}, price}], coupon}`. `price` is that of one,
+  surcharges included. `deliveries`, each `{name, fee, days}`. `delivery`: the name of the chosen one. `threshold`:
+  the sum of goods from which delivery is free (0: never). `coupons`, each `{code, percent, minimum}`.
+- `addresses`, each `{name, line}`. `address`: the chosen one. `payments`: names. `payment`: the chosen one. `draft`:
+  `{name, line}` of a new address.
+- `orders`, latest last, each `{number, items, address, payment, delivery, fee, coupon, discount, total, placed,
+  arrives, status}`. `arrives` is a date. `status` is Placed or Cancelled. A placed order whose date has passed shows
+  Delivered.
 """
 
 from __future__ import annotations
