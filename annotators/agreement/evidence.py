@@ -161,6 +161,10 @@ def median_distance(pairs: StepPairs) -> AdditiveStatistic:
 # -- beyond chance -----------------------------------------------------------------------------------------------
 
 
+def _beyond_chance(sums: Floats) -> Floats:
+    return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
+
+
 def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     """Return alpha of step numbers with chance within each run, and its places: those of units with two or more.
 
@@ -179,12 +183,9 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     within = _sum_by_index(at.reshape(-1), _squared_distances(steps), len(units))
     sums = totals_by_trace(np.column_stack((within, _squared_distances(of_unit))), traces, len(field_places.traces))
 
-    def evaluate(sums: Floats) -> Floats:
-        return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
-
     why = ONE_STEP if len(place) else ONE_ITEM
     places = len(np.unique(place))
-    return AdditiveStatistic("alpha_within_runs", sums, evaluate, lambda sums: why, places=places), place
+    return AdditiveStatistic("alpha_within_runs", sums, _beyond_chance, lambda sums: why, places=places), place
 
 
 def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
@@ -210,13 +211,9 @@ def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveS
         np.column_stack((squared_distance, chance))[is_finite], field_places.trace[is_finite], len(field_places.traces)
     )
 
-    def value(sums: Floats) -> Floats:
-        return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
-
     name = "brennan_prediger_of_steps"
-    return AdditiveStatistic(name, sums, value, lambda sums: NO_RUN, places=int(is_finite.sum())), np.flatnonzero(
-        is_finite
-    )
+    kappa = AdditiveStatistic(name, sums, _beyond_chance, lambda sums: NO_RUN, places=int(is_finite.sum()))
+    return kappa, np.flatnonzero(is_finite)
 
 
 def _steps_of(study_data: StudyData, run: str) -> int | None:

@@ -75,6 +75,12 @@ class AppContext:
         place[path[-1]] = value
 
 
+def moment(entry: State, clock: datetime) -> datetime:
+    """Return the time of a mail, a message or a post, with an offset. An entry without a time is of now."""
+    then = datetime.fromisoformat(entry["time"]) if entry["time"] else clock
+    return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
+
+
 class App:
     """Base class of an app: name, icon, first state, a `screen_*` method per screen and a `do_*` method per act.
 

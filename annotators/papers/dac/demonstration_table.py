@@ -204,10 +204,7 @@ def _table(study_data: StudyData, pair_list: Sequence[Pair]) -> Table:
     lengths = numbers_by(
         "steps",
         _NAMES,
-        [
-            AnswerRow(_place(pair), _task(pair), [len(_steps_without_slips(case)) for case in pair])
-            for pair in pair_list
-        ],
+        [AnswerRow(_place(pair), _task(pair), [len(steps_without_slips(case)) for case in pair]) for pair in pair_list],
     )
     box_pairs = [(_task(pair), one, other) for pair in pair_list for one, other in _boxes(pair)]
     overlap = [UnitValue(task, task, float(same_box(one, other))) for task, one, other in box_pairs]
@@ -257,7 +254,7 @@ def _paired_types(pair_list: Sequence[Pair]) -> Ratings:
     rows: list[AnswerRow] = []
     for pair in pair_list:
         # Steps beyond the end of the shorter recording are missing, with a reason.
-        steps = zip_longest(*(map(_type, _steps_without_slips(case)) for case in pair))
+        steps = zip_longest(*(map(_type, steps_without_slips(case)) for case in pair))
         rows += [
             AnswerRow(RatedItem(_place(pair).unit, f"step-{i}"), _task(pair), both, (_ENDED, _ENDED))
             for i, both in enumerate(steps, 1)
@@ -272,10 +269,6 @@ CATEGORIES = (
 """All types of actions, the paper's seven first. They are declared so that no statistic depends on the data."""
 
 
-def _steps_without_slips(case: MeasuredRun) -> list[MeasuredStep]:
-    return [step for step in case.steps if not step.slip]
-
-
 def _type(step: MeasuredStep) -> str:
     return comparable_action(step.action or step.proposed, step.size).type
 
@@ -283,7 +276,7 @@ def _type(step: MeasuredStep) -> str:
 def _boxes(pair: Pair) -> list[tuple[Box, Box]]:
     """Return the first boxes of steps of equal type that have boxes in both recordings, as shares of each screen."""
     boxes = []
-    for steps in zip(*map(_steps_without_slips, pair), strict=False):
+    for steps in zip(*map(steps_without_slips, pair), strict=False):
         acts = [
             comparable_action(step.action or step.proposed, step.size or case.device.size)
             for step, case in zip(steps, pair, strict=True)

@@ -91,7 +91,7 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
             case.agent.identity,
             case.source.model if case.source else "",
             case.task.id,
-            case.persona.id if case.persona else case.task.persona,
+            case.persona_id,
         )
         # How often this attempt number occurred before: the index of its chain.
         place = times[(*key, case.attempt)]

@@ -27,7 +27,7 @@ def later_minus_first(runs: Sequence[RunValues], metric: str) -> Changes:
     out: dict[str, int] = defaultdict(int)
     series: dict[Hashable, list[tuple[tuple[int, str, str], float]]] = defaultdict(list)
     for case, value in _known_values(runs, metric, out):
-        key = (case.agent.kind, case.agent.identity, case.task.id, _person(case))
+        key = (case.agent.kind, case.agent.identity, case.task.id, case.persona_id)
         series[key].append(((case.attempt, case.started, case.id), value))
     differences = []
     for one in series.values():
@@ -53,7 +53,7 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
         if side is None:
             out["with nothing told of experience"] += 1
         else:
-            sides[_agent(case), case.task.id, _person(case)][side].append((_is_first_with_memory(case), value))
+            sides[_agent(case), case.task.id, case.persona_id][side].append((_is_first_with_memory(case), value))
     differences = []
     for one in sides.values():
         if one[True] and one[False]:
@@ -95,10 +95,6 @@ def _agent(case: MeasuredRun) -> str:
     if agent.id.startswith(MEMORY):
         agent = msgspec.structs.replace(agent, id=f"model:{agent.id.removeprefix(MEMORY)}")
     return agent.identity
-
-
-def _person(case: MeasuredRun) -> str:
-    return case.persona.id if case.persona else case.task.persona
 
 
 def _mean(values: Sequence[float]) -> float:

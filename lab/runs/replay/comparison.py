@@ -21,7 +21,15 @@ from lab.core.run.step import Action, Point, Reply
 from lab.core.run.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.core.run.ui_tree import UiTree
 from lab.core.text.plain_text import fold_text, plain
-from lab.runs.descriptions import action_words, format_dollars, one_line, score_words, status_words, target_name
+from lab.runs.descriptions import (
+    action_words,
+    box_middle,
+    format_dollars,
+    one_line,
+    score_words,
+    status_words,
+    target_name,
+)
 from lab.runs.listing.run_rows import Cost, cost_of
 from lab.runs.replay.recorded_run import RecordedRun, RunHead
 
@@ -265,7 +273,7 @@ def comparable_step(
     action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False
 ) -> ComparableStep:
     """Return an action in comparable form. `size` is its screen in pixels, `target` the name of the touched element."""
-    at, kind = action.at or _box_middle(action), action.kind
+    at, kind = action.at or box_middle(action), action.kind
     text = action.text or ""
     if kind == "drag" and action.at == action.to:
         kind = "long_press"  # as sources write it that have no other word
@@ -439,13 +447,6 @@ def _share_of_screen(at: Point | None, size: Point | None) -> tuple[float, float
         return None
     width, height = size if size is not None and min(size) > 0 else _PHONE
     return at[0] / width, at[1] / height
-
-
-def _box_middle(action: Action) -> Point | None:
-    if not action.boxes:
-        return None
-    left, top, right, bottom = action.boxes[0]
-    return (left + right) // 2, (top + bottom) // 2
 
 
 def _content_direction(action: Action) -> str:

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from annotators.assignment import deal_play_again
-from annotators.consent import consent_text, text_sha
+from annotators.consent import consent_text
 from annotators.quiz import QuizItem, pass_mark, quiz
+from lab.core.codec import sha_of
 from lab.core.errors import LabError
 from lab.core.run.trace import Ended, Trace
 from lab.core.settings import EMBEDDED
@@ -175,11 +176,11 @@ class Participation:
     def agree(self) -> None:
         """Record the consent with the text agreed to."""
         text = self.consent
-        self._record_act("consent", None, {"sha": text_sha(text), "locale": self.locale, "text": text})
+        self._record_act("consent", None, {"sha": sha_of(text), "locale": self.locale, "text": text})
 
     def refuse(self) -> None:
         """Record that this person did not consent. They may do so later."""
-        self._record_act("left", None, {"why": "did not consent", "sha": text_sha(self.consent)})
+        self._record_act("left", None, {"why": "did not consent", "sha": sha_of(self.consent)})
 
     # -- quiz ----------------------------------------------------------------------------------------------------
 

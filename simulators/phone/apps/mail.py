@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
+from simulators.phone.app import App, AppContext, State, moment
 from simulators.phone.kit.views import (
     Button,
     Column,
@@ -513,12 +513,6 @@ def bare(subject: str) -> str:
 def conversation(mail: State) -> str:
     """Return the key of a mail's conversation: its bare subject, or its time if it has none."""
     return bare(str(mail["subject"])).casefold() or str(mail["time"])
-
-
-def moment(mail: State, clock: datetime) -> datetime:
-    """Return the sending time of a mail, with an offset."""
-    then = datetime.fromisoformat(mail["time"]) if mail["time"] else clock
-    return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
 
 
 def when(then: datetime, clock: datetime) -> str:

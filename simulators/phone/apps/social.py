@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
+from simulators.phone.app import App, AppContext, State, moment
 from simulators.phone.kit.views import (
     Act,
     Art,
@@ -40,6 +40,7 @@ from simulators.phone.kit.views import (
     View,
 )
 from simulators.phone.kit.widgets import (
+    action_row,
     app_bar,
     avatar,
     badge,
@@ -69,10 +70,6 @@ def _choice(key: str, caption: str) -> View:
 
 def _blank_draft(here: AppContext) -> State:
     return {"text": "", "picture": "", "caption": "", "place": "", "visibility": here.own["default_visibility"]}
-
-
-def _action_row(icon: str, words: str, on: tuple[object, ...]) -> View:
-    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
 
 
 class Social(App):
@@ -297,16 +294,14 @@ class Social(App):
         rows: list[View | None] = []
         if post["author"] == "me":
             rows.append(
-                _action_row(
-                    visibility_icon(post["visibility"]), "Change who can see it", ("replace", "visibility", key)
-                )
+                action_row(visibility_icon(post["visibility"]), "Change who can see it", ("replace", "visibility", key))
             )
-            rows.append(_action_row("delete", "Delete post", ("replace", "delete", key)))
+            rows.append(action_row("delete", "Delete post", ("replace", "delete", key)))
         else:
             person = next((p for p in here.own["people"] if p["name"] == post["author"]), {"following": False})
             word = "Unfollow" if person["following"] else "Follow"
-            rows.append(_action_row("person", f"{word} {post['author']}", ("follow", post["author"], True)))
-            rows.append(_action_row("eyes", "Hide this post", ("hide", key)))
+            rows.append(action_row("person", f"{word} {post['author']}", ("follow", post["author"], True)))
+            rows.append(action_row("eyes", "Hide this post", ("hide", key)))
         return Sheet(Column(rows), title="Post")
 
     def do_replace(self, here: AppContext, screen: str, key: str) -> None:
@@ -481,12 +476,6 @@ def first_posts(clock: datetime) -> list[State]:
         post |= {"place": place, "time": then.isoformat(), "visibility": visibility}
         out.append(post | {"likes": list(likes), "comments": posts})
     return out
-
-
-def moment(entry: State, clock: datetime) -> datetime:
-    """Return the time of a post or a comment, with an offset."""
-    then = datetime.fromisoformat(entry["time"]) if entry["time"] else clock
-    return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
 
 
 def ago(then: datetime, clock: datetime) -> str:

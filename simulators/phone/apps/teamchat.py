@@ -19,7 +19,7 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
+from simulators.phone.app import App, AppContext, State, moment
 from simulators.phone.apps.teamchat_views import (
     PEOPLE,
     REACTIONS,
@@ -32,7 +32,6 @@ from simulators.phone.apps.teamchat_views import (
     first_channels,
     mentions,
     message_view,
-    moment,
     places,
     status_icon,
     tab_bar,
@@ -55,6 +54,7 @@ from simulators.phone.kit.views import (
     View,
 )
 from simulators.phone.kit.widgets import (
+    action_row,
     app_bar,
     avatar,
     badge,
@@ -76,10 +76,6 @@ def long_act(name: str, index: int) -> tuple[object, ...]:
 def _key(name: str, index: int) -> str:
     """Return the key of a thread's draft."""
     return f"{name}/{index}"
-
-
-def _action_row(icon: str, words: str, on: tuple[object, ...]) -> View:
-    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
 
 
 class TeamChat(App):
@@ -389,11 +385,11 @@ class TeamChat(App):
         pinned = bool(place.message.get("pinned"))
         rows: list[View | None] = [Row(signs, pad=(36, 8)), Line()]
         if reply < 0:
-            rows.append(_action_row("comment", "Reply in thread", ("thread", name, index)))
-            rows.append(_action_row("pin", "Unpin" if pinned else "Pin to channel", ("pin", name, index)))
-            rows.append(_action_row("unread", "Mark unread from here", ("unread", name, index)))
+            rows.append(action_row("comment", "Reply in thread", ("thread", name, index)))
+            rows.append(action_row("pin", "Unpin" if pinned else "Pin to channel", ("pin", name, index)))
+            rows.append(action_row("unread", "Mark unread from here", ("unread", name, index)))
         if place.message["from"] == "me":
-            rows.append(_action_row("delete", "Delete message", ("go", "delete", to)))
+            rows.append(action_row("delete", "Delete message", ("go", "delete", to)))
         return Sheet(Column(rows), title="Message")
 
     def do_thread(self, here: AppContext, name: str, index: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from simulators.phone.app import State
+from simulators.phone.app import State, moment
 from simulators.phone.kit.views import Act, Chip, Column, Field, Icon, Line, ListView, Row, Text, View
 from simulators.phone.kit.widgets import avatar, icon_button, item, tabs
 
@@ -112,12 +112,6 @@ def mentions(message: State, me: str) -> bool:
     """Return True if another person's message mentions the owner or everyone."""
     words = str(message["text"]).casefold()
     return message["from"] != "me" and (f"@{me}".casefold() in words or "@everyone" in words)
-
-
-def moment(message: State, clock: datetime) -> datetime:
-    """Return the sending time of a message, with an offset."""
-    then = datetime.fromisoformat(message["time"]) if message["time"] else clock
-    return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
 
 
 def day(then: datetime, clock: datetime) -> str:

@@ -173,3 +173,8 @@ def quantity_row(words: View, quantity: int, index: int) -> View:
     more = icon_button("add", "More", ("quantity", index, 1), id="more")
     number = Text(str(quantity), "strong", align="center", width=72, id="quantity")
     return Row([words, Row([less, number, more], fill="high", radius=60)], gap=24, pad=(48, 12))
+
+
+def action_row(icon: str, words: str, on: Act) -> View:
+    """Return a list item that performs one action."""
+    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
