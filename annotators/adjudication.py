@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.coefficients import krippendorff_alpha
-from annotators.agreement.fields import numbers_of, ratings_of
-from annotators.agreement.numbers import alpha_numbers
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.categorical import krippendorff_alpha
+from annotators.agreement.coefficients.numbers import alpha_numbers
 from annotators.agreement.option_sets import alpha_of_sets, sets_of
-from annotators.agreement.ratings import NumericRatings, Ratings
+from annotators.agreement.ratings.fields import numbers_of, ratings_of
+from annotators.agreement.ratings.ratings import NumericRatings, Ratings
 from annotators.study_data import StudyData
 from lab.core.study.adjudication import AnswerCount, SignedSettlement, comparable, set_of_most
 from lab.core.study.protocol import Field
@@ -166,7 +166,7 @@ class AnsweredPlaces(NamedTuple):
         return self.size + self.down
 
     @property
-    def first(self) -> Ints:
+    def first_rows(self) -> Ints:
         """One row of each place."""
         return self.rows[self.starts]
 

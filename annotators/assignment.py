@@ -53,7 +53,7 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     """
     units_to_rate = [unit for unit in units if not unit.mechanical and not unit.practice]
     check_raters(study, units_to_rate)
-    raters = _shuffled(study, study.raters, "rater")
+    raters = _shuffle(study, study.raters, "rater")
     if study.protocol.unit == "task to play":
         turns = counterbalance(study, units_to_rate, raters, draw_number)
         return [one for rater in study.raters for one in _play_assignments(study, rater, turns[rater])]
@@ -128,7 +128,7 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
 
 def _rater_counts(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return units in the order of dealing, each with its number of raters."""
-    shuffled_ids = _shuffled(study, ids, "unit")
+    shuffled_ids = _shuffle(study, ids, "unit")
     # The order is random, so the first units are a random sample of the shared share.
     several = round_share(study.shared, len(shuffled_ids))
     return [(id, study.overlap if place < several else 1) for place, id in enumerate(shuffled_ids)]
@@ -138,18 +138,18 @@ def _rater_assignments(
     study: Study, rater: str, pilot: Sequence[str], main: Sequence[str], after: Mapping[str, tuple[str, int]]
 ) -> list[Assignment]:
     """Return one rater's assignments: the pilot, then the rest, with repeats mixed into its end."""
-    pilot_ids = _keep_cluster_order(_shuffled(study, pilot, "order", rater), after)
+    pilot_ids = _keep_cluster_order(_shuffle(study, pilot, "order", rater), after)
     order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in pilot_ids]
-    main_ids = _keep_cluster_order(_shuffled(study, main, "order", rater), after)
+    main_ids = _keep_cluster_order(_shuffle(study, main, "order", rater), after)
     first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in main_ids]
     count = round_share(study.repeats, len(first))
     half = max(count, (len(first) + 1) // 2)  # what is repeated was rated in the first half, so that it lies behind
     again: list[tuple[str, Stage, int]] = [
-        (id, "repeat", 2) for id, _, _ in _shuffled(study, first[:half], "repeat", rater)[:count]
+        (id, "repeat", 2) for id, _, _ in _shuffle(study, first[:half], "repeat", rater)[:count]
     ]
     # Repeats are mixed with as many first ratings, not put at the end as a block.
     late_start = max(half, len(first) - count)
-    late = _shuffled(study, [*first[late_start:], *again], "late", rater) if again else first[late_start:]
+    late = _shuffle(study, [*first[late_start:], *again], "late", rater) if again else first[late_start:]
     order += [*first[:late_start], *late]
     return [
         Assignment(
@@ -204,7 +204,7 @@ def _play_assignments(study: Study, rater: str, turns: Iterable[PlayTurn]) -> li
     ]
 
 
-def _shuffled(study: Study, values: Sequence[T], *of: object) -> list[T]:
+def _shuffle(study: Study, values: Sequence[T], *of: object) -> list[T]:
     """Return values in an order drawn for `of`, independent of their given order."""
     return sorted(values, key=lambda value: draw_number(study, *of, *(value if isinstance(value, tuple) else (value,))))
 

@@ -92,7 +92,7 @@ def _by_rule(study: Study, gold: Gold, *, in_words: bool) -> tuple[str, str]:
     field = study.protocol.field(gold.field) if in_words else None
     option = field.option(gold.value) if field is not None and isinstance(gold.value, str) else None
     name = field.ask if field is not None else gold.field
-    return name, f"{option.shown if option is not None else gold.value}, by rule: {gold.reason}"
+    return name, f"{option.display_name if option is not None else gold.value}, by rule: {gold.reason}"
 
 
 # -- nodes -----------------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from annotators.adjudication import answered_places
-from annotators.agreement.answers import places_of
-from annotators.agreement.rater_sequence import sequence_of
+from annotators.agreement.ratings.answers import places_of
+from annotators.agreement.ratings.rater_sequence import sequence_of
 from annotators.study_data import StudyData
 from lab.core.study.study_progress import FieldDisagreement, Share
 
@@ -22,7 +22,7 @@ def disagreement_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...
     """
     places, columns = answered_places(study_data), study_data.columns
     twice = places.voices >= 2
-    field = columns.field[places.first]
+    field = columns.field[places.first_rows]
     n, count = (np.bincount(field[mask], minlength=len(columns.fields)) for mask in (twice, twice & places.differ))
     has_two_people = places.people >= 2
     fields = []
@@ -31,7 +31,7 @@ def disagreement_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...
         if one.kind == "flag" and not one.required:
             n[at] = has_two_people[places_of(study_data, one).unit].sum()
         if one.kind != "text":
-            fields.append(FieldDisagreement(one.id, one.shown, Share(int(count[at]), int(n[at])), answered))
+            fields.append(FieldDisagreement(one.id, one.display_name, Share(int(count[at]), int(n[at])), answered))
     return tuple(fields)
 
 

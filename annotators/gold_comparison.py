@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.estimates import EstimateMaker, SampleCounts
-from annotators.agreement.rater_sequence import share
+from annotators.agreement.intervals.estimates import EstimateMaker, SampleCounts
+from annotators.agreement.ratings.rater_sequence import share
 from annotators.calibration import same_answer, tolerance_of
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement

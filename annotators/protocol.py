@@ -270,11 +270,11 @@ def _check_keys(protocol: Protocol, what: str) -> None:
 def _check_reasons(protocol: Protocol, what: str) -> None:
     """Check that each reason for settling has an id, its own one-line text, and a digit."""
     _check_unique(what, "reasons", [one.id for one in protocol.reasons])
-    _check_unique(what, "reasons", [one.shown for one in protocol.reasons])
+    _check_unique(what, "reasons", [one.display_name for one in protocol.reasons])
     for one in protocol.reasons:
         if not _OPTION_ID.fullmatch(one.id):
             _refuse(what, "reasons", f"the id {one.id!r} is not letters and digits, joined by _")
-        if not one.shown.strip() or "\n" in one.shown.strip():
+        if not one.display_name.strip() or "\n" in one.display_name.strip():
             _refuse(what, f"reasons.{one.id}.says", "is not one line of words")
     if len(protocol.reasons) > _KEYED:
         _refuse(what, "reasons", f"there are {len(protocol.reasons)}; {_KEYED} have a digit each")
@@ -349,12 +349,12 @@ def untranslated(protocol: Protocol, locale: str) -> list[str]:
         for option in field.options:
             texts |= _option_words(f"{field.id}.{option.id}", option)
     texts |= practice_words(protocol.practice)
-    texts |= {f"reasons.{one.id}": one.shown for one in protocol.reasons}
+    texts |= {f"reasons.{one.id}": one.display_name for one in protocol.reasons}
     words = protocol.words.get(locale, {})
     missing = [key for key, text in texts.items() if text and not words.get(key, "").strip()]
     return missing if protocol.guide.get(locale) or not protocol.guide else ["guide", *missing]
 
 
 def _option_words(key: str, option: Option) -> dict[str, str]:
-    words = "" if option.shown.isdigit() else option.shown
+    words = "" if option.display_name.isdigit() else option.display_name
     return {key: words, f"{key}.means": option.means, f"{key}.cases": "\n".join(option.cases)}

@@ -67,7 +67,7 @@ def pass_mark(bar: float | None) -> float:
 
 def _quiz_item(path: Path, answer: str, wrong: Sequence[str], seed: int, round: int) -> QuizItem:
     options = sorted([answer, *wrong], key=lambda option: _draw_key(seed, "option", round, *path, option))
-    return QuizItem("/".join(path), tuple(_key_words(key) for key in path), tuple(options), options.index(answer))
+    return QuizItem("/".join(path), tuple(key.replace("_", " ") for key in path), tuple(options), options.index(answer))
 
 
 def _facts_in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:
@@ -135,10 +135,6 @@ def _list_text(entries: list[Any]) -> str:
     """Join a list into one line. Sentences need no comma."""
     items = [str(item) for item in entries]
     return (" " if all(item.endswith((".", "。")) for item in items) else ", ").join(items)
-
-
-def _key_words(key: str) -> str:
-    return key.replace("_", " ")
 
 
 def _draw_key(seed: int, *of: object) -> bytes:

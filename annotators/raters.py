@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from annotators.agreement import coefficients, numbers
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.answers import NOT_HANDED_IN, NOT_RATED, answers_of, places_of, places_of_units
-from annotators.agreement.estimates import EstimateMaker
-from annotators.agreement.fields import categories_of, codes_of
-from annotators.agreement.rater_sequence import (
+from annotators.agreement.coefficients import categorical, numbers
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.intervals.estimates import EstimateMaker
+from annotators.agreement.ratings.answers import NOT_HANDED_IN, NOT_RATED, answers_of, places_of, places_of_units
+from annotators.agreement.ratings.fields import categories_of, codes_of
+from annotators.agreement.ratings.rater_sequence import (
     RaterSequence,
     chosen_fields,
     longest_run,
@@ -25,7 +25,7 @@ from annotators.agreement.rater_sequence import (
     sequence_of,
     share,
 )
-from annotators.agreement.ratings import NumericRatings, Ratings
+from annotators.agreement.ratings.ratings import NumericRatings, Ratings
 from annotators.gold_comparison import ALL, rater_sample_counts, share_as_gold, share_as_settled
 from annotators.rater_numbers import Longest, RaterNumbers, Stretch
 from annotators.study_data import StudyData
@@ -140,7 +140,7 @@ class _Rater:
             maker = self._maker(field_sequence, field.id)
             return [
                 maker.number("same as the rest", self._share_of_same(field_sequence)),
-                maker.number("kappa", coefficients.cohen_kappa(two)),
+                maker.number("kappa", categorical.cohen_kappa(two)),
             ]
         own_answers = (self.study_data.columns.rater == self.at) & (
             self.study_data.columns.field == self._field_index(field)

@@ -231,10 +231,10 @@ class LabApp(Navigation):
             self.action_window()
             return
 
-        def tell(visible: bool) -> None:  # what is written from several threads would be mixed
+        def write_visibility(visible: bool) -> None:  # what is written from several threads would be mixed
             self.call_later(driver.tell_pictures, visible)
 
-        self.window = PictureWindow(tell)
+        self.window = PictureWindow(write_visibility)
         driver.show_pictures(self.window.address)
 
     def action_window(self) -> None:
@@ -411,7 +411,7 @@ class LabApp(Navigation):
 
     async def action_quit(self) -> None:
         """Quit. Ask first if a run is live, which is left open, or if clients wait at an endpoint of this app."""
-        from lab.runs.conversation_list import waiting_count, waiting_words
+        from lab.runs.endpoint.conversation_list import waiting_count, waiting_words
 
         if isinstance(self.screen, QuitScreen):
             return

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lab.core.study.study import Study
     from lab.core.task.task import Task
     from lab.ocr.reader import TextReader
-    from lab.runs.fork import ForkChange
+    from lab.runs.fork.fork import ForkChange
     from lab.runs.session import Session
     from screens.mirror.terminal_graphics import TerminalGraphics
     from screens.picture_window import PictureWindow

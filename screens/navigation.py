@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lab.core.run.trace import Trace
     from lab.core.study.study import Study
     from lab.core.task.task import Task
-    from lab.runs.fork import ForkChange
+    from lab.runs.fork.fork import ForkChange
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from screens.author.author import AuthorScreen
@@ -298,7 +298,7 @@ class Navigation(ReportsErrors, TypeAhead):
 
     def fork_session(self, trace_id: str, index: int, change: ForkChange) -> Session:
         """Build a session that continues from a step (from 0) of a stored run. Not for the UI thread."""
-        from lab.runs.fork import fork_run
+        from lab.runs.fork.fork import fork_run
 
         settings = self.settings
         return fork_run(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)

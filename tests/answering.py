@@ -13,9 +13,9 @@ from typing import Any
 from lab.core.run.step import Reply, ToolCall
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now
-from lab.runs.conversation_intake import Intake, LastTurn
-from lab.runs.conversation_run import Turn, give_reply
-from lab.runs.running_servers import RunningServer
+from lab.runs.endpoint.conversation_intake import Intake, LastTurn
+from lab.runs.endpoint.conversation_run import Turn, give_reply
+from lab.runs.endpoint.running_servers import RunningServer
 from lab.serve.endpoint import Endpoint, EndpointServer
 from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.chat_request import ChatMessage, ChatRequest

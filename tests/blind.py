@@ -32,7 +32,7 @@ from lab.core.run.trace import (
 )
 from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.study.protocol import Show
-from lab.core.task.playbook import Move, Playbook
+from lab.core.task.playbook import Playbook, PlaybookMove
 from lab.core.task.task import (
     Actor,
     Branch,
@@ -157,7 +157,9 @@ def _with_playbooks(started: AnyEvent, word: _Planting) -> Started:
     """The same, whose task has a playbook and one that goes wrong."""
     assert isinstance(started, Started)
     moves = (
-        Move(ask=word.never("playbook.ask"), options=(word.never("playbook.options"),), label=word.never("label")),
+        PlaybookMove(
+            ask=word.never("playbook.ask"), options=(word.never("playbook.options"),), label=word.never("label")
+        ),
     )
     wrong = Playbook(word.never("playbooks.name"), word.never("playbooks.fault"), moves=moves)
     return replace(started, task=replace(started.task, playbook=moves, playbooks=(wrong,)))

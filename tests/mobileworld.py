@@ -225,7 +225,7 @@ def _handler(server: MobileWorldServer) -> type[BaseHTTPRequestHandler]:
                     return {
                         "device": sent["device"],
                         "mode": sent["mode"],
-                        "content": server.phone.look().tree.to_xml(),
+                        "content": server.phone.current_screen().tree.to_xml(),
                     }
                 case "GET", "/download":
                     found = re.fullmatch(r"src/knowu_bench/user_profile/(\w+)\.yaml", sent["path"])
@@ -234,7 +234,7 @@ def _handler(server: MobileWorldServer) -> type[BaseHTTPRequestHandler]:
                         return None
                     raise KeyError("file not found")
                 case "GET", "/state":
-                    return {"current_activity": activity(server.phone.look().state, APPS), "current_app": ""}
+                    return {"current_activity": activity(server.phone.current_screen().state, APPS), "current_app": ""}
             self.answer(404, {"detail": "Not Found"})
             return None
 

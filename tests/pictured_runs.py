@@ -9,7 +9,7 @@ from lab.core.run.step import Action, Observation, Proposed
 from lab.core.run.trace import AnyEvent, Ended, Started, Step
 from lab.core.run.ui_tree import UiTree
 from lab.core.task.task import Actor, Task
-from simulators.phone.shots_phone import at
+from simulators.phone.shots import phone_at
 
 RUN = "pictured-1"
 LOST = "0" * 64
@@ -19,7 +19,7 @@ LOST = "0" * 64
 @cache
 def screen(app: str) -> tuple[Blob, UiTree]:
     """The picture of an app's first screen, and what the phone says of it."""
-    seen = at(app, "home", {}).observe()
+    seen = phone_at(app, "home", {}).observe()
     return Blob(seen.png, "image/png"), seen.tree
 
 

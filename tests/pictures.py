@@ -28,7 +28,7 @@ from lab.core.run.run_records import Imported, RelatedRun
 from lab.core.run.step import Action, Proposed
 from lab.core.run.trace import AnyEvent, Asked, Started, Step
 from lab.core.settings import Settings
-from lab.runs.fork import ForkChange, fork_run
+from lab.runs.fork.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import PERSON, Spec, brief_of
 from screens.adjudicate.adjudicate import AdjudicateScreen
@@ -42,7 +42,7 @@ from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.record.intent import DemonstrationRequest
 from screens.record.next_act import ActionDesk
-from screens.record.record import RecordScreen, StepList
+from screens.record.record import RecordedStepList, RecordScreen
 from screens.replay.phone_pane import StillPhone
 from simulators import library
 from simulators.phone.shots import shots
@@ -346,7 +346,7 @@ def _mine(pilot: Pilot[None], steps: int) -> bool:
     screen = pilot.app.screen
     if not isinstance(screen, RecordScreen):
         return False
-    return any(desk.ready for desk in screen.query(ActionDesk)) and screen.query_one(StepList).count == steps
+    return any(desk.ready for desk in screen.query(ActionDesk)) and screen.query_one(RecordedStepList).count == steps
 
 
 async def _drafted(pilot: Pilot[None]) -> None:

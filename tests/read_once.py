@@ -30,7 +30,7 @@ from tests.crossed import IN_SOAK
 
 PACKED = Path(__file__).with_name("read_pictures.jsonl")
 """What was read, a picture a line."""
-by_the_engine = TextReader._asked
+by_the_engine = TextReader._ask_worker
 """For tests of the engine's process itself."""
 _known: dict[str, list[ReadLine]] = {}
 _adding = False
@@ -135,4 +135,4 @@ def _shared() -> TextReader:
 @pytest.fixture(autouse=True)
 def read_once(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     monkeypatch.setattr("tests.read_once._adding", bool(request.config.getoption("update_snapshots", False)))
-    monkeypatch.setattr(TextReader, "_asked", _asked)
+    monkeypatch.setattr(TextReader, "_ask_worker", _asked)

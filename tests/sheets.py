@@ -16,8 +16,7 @@ from screens.mirror.glyphs import TAIL
 from screens.mirror.paint import BOLD, NOTHING
 from screens.mirror.painter import Painter
 from screens.mirror.shot import MirrorShot, MirrorView
-from simulators.phone.shots import SCREENS
-from simulators.phone.shots_phone import at
+from simulators.phone.shots import SCREENS, phone_at
 from tests.pictures import shoot
 
 CELLS = (45, 25)
@@ -33,7 +32,7 @@ pre span {{ display: inline-block; height: 17px; overflow: hidden; vertical-alig
 
 def painted(app: str, screen: str, args: dict[str, object]) -> str:
     """One screen's cells as spans, a character each: ink on paper."""
-    seen = at(app, screen, args).observe()
+    seen = phone_at(app, screen, args).observe()
     with Image.open(io.BytesIO(seen.png)) as image:
         shot = MirrorShot(image.convert("RGB").tobytes(), image.size, seen.tree)
     painter = Painter()

@@ -256,7 +256,7 @@ def test_a_metric_is_added(house: House) -> None:
 
 APP = """
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.views import Button, Column, Page, Screen
+from simulators.phone.kit.views import Button, Column, Page, Screen
 
 
 class Torch(App):

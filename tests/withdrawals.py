@@ -20,7 +20,7 @@ from lab.core.study.study import Study, UnitText
 from lab.core.task.design import Design, first_draft, next_revision, subject_of
 from lab.core.task.task import Actor, InformationUnit, Task
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.runs.run_acts import TagChange, archive_runs, tag_runs
+from lab.runs.listing.run_acts import TagChange, archive_runs, tag_runs
 from store.runs.run_export import REVIEWED
 from store.store import Store
 from tests.blind import Planted, planted

@@ -6,16 +6,23 @@ from math import asinh, ceil, exp, log
 
 import numpy as np
 
-from annotators.agreement.answers import answers_of, places_of_units, sheets_of
-from annotators.agreement.derivations import NAMES, Name
-from annotators.agreement.estimates import MINUS, EstimateMaker
-from annotators.agreement.fields import derived_numbers, missing_of, numbers_at, numbers_of, ratings_of, scores_of
-from annotators.agreement.item_parts import RatingsPart, has_derivation, parts_of
+from annotators.agreement.coefficients.similarity import answer_codes
+from annotators.agreement.intervals.estimates import MINUS, EstimateMaker
 from annotators.agreement.judges import agreements_of_judges
 from annotators.agreement.option_sets import agreements_of_sets
 from annotators.agreement.pairs import agreements_by_pair, confusion, disputed_places
-from annotators.agreement.ratings import NumericRatings, Ratings
-from annotators.agreement.similarity import answer_codes
+from annotators.agreement.ratings.answers import answers_of, places_of_units, sheets_of
+from annotators.agreement.ratings.derivations import NAMES, Name
+from annotators.agreement.ratings.fields import (
+    derived_numbers,
+    missing_of,
+    numbers_at,
+    numbers_of,
+    ratings_of,
+    scores_of,
+)
+from annotators.agreement.ratings.item_parts import RatingsPart, has_derivation, parts_of
+from annotators.agreement.ratings.ratings import NumericRatings, Ratings
 from annotators.agreement.statistics_by_kind import (
     category_statistics,
     number_statistics,

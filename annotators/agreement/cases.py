@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from annotators.agreement import coefficients
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.counts import NO_ANSWERS, select_places
-from annotators.agreement.icc import icc, icc_interval
-from annotators.agreement.intervals import estimate
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.linearised import cohen_error, fleiss_error, fleiss_z, gwet_error
-from annotators.agreement.numbers import mae, mse, pearson, share_within, spearman
-from annotators.agreement.ratings import Floats, NumericRatings, RatedItem, Ratings
-from annotators.agreement.weights import linear, quadratic
+from annotators.agreement.coefficients import categorical
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.counts import NO_ANSWERS, select_places
+from annotators.agreement.coefficients.icc import icc, icc_interval
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.coefficients.numbers import mae, mse, pearson, share_within, spearman
+from annotators.agreement.coefficients.weights import linear, quadratic
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.intervals.linearised import cohen_error, fleiss_error, fleiss_z, gwet_error
+from annotators.agreement.ratings.ratings import Floats, NumericRatings, RatedItem, Ratings
 from lab.core.codec import read_file
 from lab.core.errors import LabError
 from lab.core.study.agreement import IntervalTerms
@@ -89,7 +89,7 @@ class Case(NamedTuple):
         return NumericRatings(one.field, values, one.raters, one.trace, one.traces, one.places)
 
     @property
-    def unknown(self) -> MalformedCase:
+    def unknown_statistic(self) -> MalformedCase:
         return MalformedCase(f"no statistic {self.statistic!r} is known")
 
 
@@ -296,14 +296,14 @@ def _is_number(value: Any) -> bool:
 # -- what a case asks for: a statistic, or its error, z or interval ------------------------------------------------
 
 _WEIGHTED: dict[str, Callable[[Ratings, Floats | None], AdditiveStatistic]] = {
-    "cohen_kappa": coefficients.cohen_kappa, "scott_pi": coefficients.scott_pi,
-    "fleiss_kappa": coefficients.fleiss_kappa,
-    "conger_kappa": coefficients.conger_kappa, "brennan_prediger": coefficients.brennan_prediger,
-    "gwet_ac": coefficients.gwet_ac, "gwet_ac1": coefficients.gwet_ac, "gwet_ac2": coefficients.gwet_ac,
+    "cohen_kappa": categorical.cohen_kappa, "scott_pi": categorical.scott_pi,
+    "fleiss_kappa": categorical.fleiss_kappa,
+    "conger_kappa": categorical.conger_kappa, "brennan_prediger": categorical.brennan_prediger,
+    "gwet_ac": categorical.gwet_ac, "gwet_ac1": categorical.gwet_ac, "gwet_ac2": categorical.gwet_ac,
 }  # fmt: skip
 _PLAIN: dict[str, Callable[[Ratings], AdditiveStatistic]] = {
-    "percent_agreement": coefficients.percent, "percent": coefficients.percent, "light_kappa": coefficients.light_kappa,
-    "percent_exact": coefficients.percent_exact, "percent_agreement_exact": coefficients.percent_exact,
+    "percent_agreement": categorical.percent, "percent": categorical.percent, "light_kappa": categorical.light_kappa,
+    "percent_exact": categorical.percent_exact, "percent_agreement_exact": categorical.percent_exact,
 }  # fmt: skip
 _NUMBERS: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
     "pearson": pearson, "pearson_r": pearson, "spearman": spearman, "spearman_rho": spearman, "mse": mse, "mae": mae,
@@ -323,7 +323,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
     statistic_name, _, rest = case.statistic.strip().partition(" ")
     rest, name = rest.lower(), _NAME.fullmatch(statistic_name.lower())
     if name is None:
-        raise case.unknown
+        raise case.unknown_statistic
     one = _statistic_of(case, name["base"], name["weights"] or "", rest)
     # A table counts each cell `times` over; other inputs have one row per place.
     total = case.times @ one.sums if case.table is not None else one.sums.sum(axis=0)
@@ -338,7 +338,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
     elif name["end"]:
         value = _interval_end(case, one, name["base"], name["end"], int(name["level"]) / 100)
     elif name["of"]:
-        raise case.unknown
+        raise case.unknown_statistic
     if isinstance(value, str):
         return None, value
     return (value, "") if value is not None and np.isfinite(value) else (None, _NO_CLOSED_FORM)
@@ -356,23 +356,23 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
         if base in _WEIGHTED:
             return _WEIGHTED[base](ratings, _weights(case, weights, rest))
         if weights:
-            raise case.unknown
+            raise case.unknown_statistic
         if base == "krippendorff_alpha":
             # The level is in the words behind the name, nominal by default.
             base += "_" + next((level for level in ("ordinal", "interval", "ratio") if level in rest), "nominal")
         if base in _PLAIN:
             return (
-                coefficients.percent_exact(ratings) if "exact" in rest and "percent" in base else _PLAIN[base](ratings)
+                categorical.percent_exact(ratings) if "exact" in rest and "percent" in base else _PLAIN[base](ratings)
             )
         if base in _NUMBERS:
             return _NUMBERS[base](case.numbers)
         if base.startswith("krippendorff_alpha_"):
-            return coefficients.krippendorff_alpha(ratings, base.removeprefix("krippendorff_alpha_"))
+            return categorical.krippendorff_alpha(ratings, base.removeprefix("krippendorff_alpha_"))
         if base == "share" and (band := re.search(r"within \+-\s*(\d*\.?\d+)", rest)):
             return share_within(case.numbers, float(band[1]))
     except ValueError as error:
         raise MalformedCase(str(error).removeprefix("case: ")) from None
-    raise case.unknown
+    raise case.unknown_statistic
 
 
 def _truth_and_judge(case: Case) -> Ratings:
@@ -411,7 +411,7 @@ def _standard_error(case: Case, one: AdditiveStatistic, base: str, rest: str) ->
     if base == "cohen_kappa":
         return cohen_error(_table(case), None if case.weights is None else _weights(case, "weighted", rest))
     if base not in _ERRORS:
-        raise case.unknown
+        raise case.unknown_statistic
     return _ERRORS[base](_repeated_places(case))
 
 

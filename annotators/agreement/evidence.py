@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import EPSILON, AdditiveStatistic, ratio, totals_by_trace, value_of
-from annotators.agreement.answers import FieldAnswers, answers_of
-from annotators.agreement.estimates import EstimateMaker, SampleCounts
-from annotators.agreement.numbers import mean
-from annotators.agreement.ratings import Floats
+from annotators.agreement.coefficients.additive import EPSILON, AdditiveStatistic, ratio, totals_by_trace, value_of
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.intervals.estimates import EstimateMaker, SampleCounts
+from annotators.agreement.ratings.answers import FieldAnswers, answers_of
+from annotators.agreement.ratings.ratings import Floats
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field
@@ -71,7 +71,7 @@ def _agreements_of_field(study_data: StudyData, field: Field) -> list[Agreement]
         return [maker.undefined(TWO_RUNS)]
     if not len(pairs.place):
         return [maker.undefined(NO_PAIR)]
-    numbers = [maker.number(name, within(pairs, name, band)) for name, band in BANDS]
+    numbers = [maker.number(name, share_within(pairs, name, band)) for name, band in BANDS]
     distance = median_distance(pairs)
     # The delete-one jackknife is inconsistent for a median.
     if study_data.how.interval == "bootstrap":
@@ -126,7 +126,7 @@ def _sum_by_index(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count
 # -- how near ----------------------------------------------------------------------------------------------------
 
 
-def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
+def share_within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
     """Return the mean over places of the share of pairs that are at most `band` steps apart."""
     field_places = pairs.answers.places
     near = _sum_by_index(pairs.place, (pairs.apart <= band).astype(np.float64), len(field_places.places))
@@ -145,7 +145,7 @@ def median_distance(pairs: StepPairs) -> AdditiveStatistic:
     sums = np.zeros((len(field_places.traces), len(distances)))
     np.add.at(sums, (field_places.trace[pairs.place], which.reshape(-1)), weight)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         upto = np.cumsum(sums, axis=-1)
         # Weights are fractions such as 1/3, so sums that should equal the half miss it by rounding.
         half = upto[..., -1:] / 2
@@ -155,10 +155,14 @@ def median_distance(pairs: StepPairs) -> AdditiveStatistic:
         return np.where(half[..., 0] > 0, middle, np.nan)
 
     places = len(np.unique(pairs.place))
-    return AdditiveStatistic("median_distance", sums, of, lambda sums: NO_PAIR, None, 0.0, places)
+    return AdditiveStatistic("median_distance", sums, evaluate, lambda sums: NO_PAIR, None, 0.0, places)
 
 
 # -- beyond chance -----------------------------------------------------------------------------------------------
+
+
+def _beyond_chance(sums: Floats) -> Floats:
+    return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
 
 
 def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
@@ -176,15 +180,12 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     of_unit = np.column_stack([_sum_by_index(at.reshape(-1), column, len(units)) for column in steps.T])
     traces = np.zeros(len(units), dtype=np.int32)
     traces[at.reshape(-1)] = field_places.trace[place]
-    within = _sum_by_index(at.reshape(-1), _squared(steps), len(units))
-    sums = totals_by_trace(np.column_stack((within, _squared(of_unit))), traces, len(field_places.traces))
-
-    def of(sums: Floats) -> Floats:
-        return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
+    within = _sum_by_index(at.reshape(-1), _squared_distances(steps), len(units))
+    sums = totals_by_trace(np.column_stack((within, _squared_distances(of_unit))), traces, len(field_places.traces))
 
     why = ONE_STEP if len(place) else ONE_ITEM
     places = len(np.unique(place))
-    return AdditiveStatistic("alpha_within_runs", sums, of, lambda sums: why, places=places), place
+    return AdditiveStatistic("alpha_within_runs", sums, _beyond_chance, lambda sums: why, places=places), place
 
 
 def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
@@ -210,13 +211,9 @@ def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveS
         np.column_stack((squared_distance, chance))[is_finite], field_places.trace[is_finite], len(field_places.traces)
     )
 
-    def value(sums: Floats) -> Floats:
-        return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
-
     name = "brennan_prediger_of_steps"
-    return AdditiveStatistic(name, sums, value, lambda sums: NO_RUN, places=int(is_finite.sum())), np.flatnonzero(
-        is_finite
-    )
+    kappa = AdditiveStatistic(name, sums, _beyond_chance, lambda sums: NO_RUN, places=int(is_finite.sum()))
+    return kappa, np.flatnonzero(is_finite)
 
 
 def _steps_of(study_data: StudyData, run: str) -> int | None:
@@ -241,7 +238,7 @@ def _groups(pairs: StepPairs) -> tuple[Ints, Floats]:
     return row[first][several].astype(np.int64), steps[several]
 
 
-def _squared(steps: Floats) -> Floats:
+def _squared_distances(steps: Floats) -> Floats:
     """Return the squared distances of all ordered pairs of steps over the count minus one (groups).
 
     `steps` holds the moments that `_groups` returns.

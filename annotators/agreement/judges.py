@@ -6,9 +6,11 @@ from itertools import combinations
 
 import numpy as np
 
-from annotators.agreement import coefficients, numbers
-from annotators.agreement.estimates import AGAINST, MEAN, MINUS, MOST, EstimateMaker
-from annotators.agreement.fields import (
+from annotators.agreement.coefficients import categorical, numbers
+from annotators.agreement.coefficients.judge_accuracy import NAMED, Judged, judge_statistic
+from annotators.agreement.intervals.estimates import AGAINST, MEAN, MINUS, MOST, EstimateMaker
+from annotators.agreement.option_sets import judge_of_sets
+from annotators.agreement.ratings.fields import (
     mask_rows,
     numbers_of,
     numeric_truth_and_rater,
@@ -17,10 +19,8 @@ from annotators.agreement.fields import (
     truth_and_rater,
     truth_of,
 )
-from annotators.agreement.item_parts import RatingsPart, parts_of
-from annotators.agreement.judge_accuracy import NAMED, Judged, judge_statistic
-from annotators.agreement.option_sets import judge_of_sets
-from annotators.agreement.ratings import MissingAnswers, NumericRatings, Ratings
+from annotators.agreement.ratings.item_parts import RatingsPart, parts_of
+from annotators.agreement.ratings.ratings import MissingAnswers, NumericRatings, Ratings
 from annotators.agreement.statistics_by_kind import weighted
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
@@ -29,24 +29,24 @@ from lab.core.study.protocol import Field
 
 def agreements_of_judges(study_data: StudyData, field: Field) -> list[Agreement]:
     """Return a field's agreement of each judge's first run with the people's truth, then the differences of judges."""
-    numbers: list[Agreement] = []
+    numeric: list[Agreement] = []
     # Texts, steps and boxes have no majority that could serve as the truth.
     if not study_data.people or field.kind in ("text", "step", "box"):
-        return numbers
+        return numeric
     if field.kind == "many":
         return [one for judge in study_data.judges for one in judge_of_sets(study_data, field, judge)]
     if field.kind in ("nominal", "ordinal", "flag"):
         for part in parts_of(study_data, field):
-            numbers += _against_most(study_data, field, part)
+            numeric += _against_most(study_data, field, part)
     if field.kind == "interval" or scores_of(field):
         for judge in study_data.judges:
-            numbers += _against_mean(study_data, field, judge)
-    return numbers
+            numeric += _against_mean(study_data, field, judge)
+    return numeric
 
 
 def _against_most(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
     truth = truth_of(study_data, ratings_of(study_data, field.id, kind=part.kind, derived=part.derived))
-    numbers: list[Agreement] = []
+    numeric: list[Agreement] = []
     pairs: dict[str, Ratings] = {}
     for judge in study_data.judges:
         ratings = ratings_of(study_data, field.id, [judge], kind=part.kind, derived=part.derived)
@@ -55,25 +55,25 @@ def _against_most(study_data: StudyData, field: Field, part: RatingsPart) -> lis
         two = truth_and_rater(truth, ratings)
         name = study_data.columns.raters[judge].id
         pairs[name] = two
-        numbers += _accuracy_numbers(
+        numeric += _accuracy_numbers(
             EstimateMaker(study_data, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two
         )
     for one, other in combinations(sorted(pairs), 2):
-        numbers += _judge_differences(study_data, field, part, one, other, pairs)
-    return numbers
+        numeric += _judge_differences(study_data, field, part, one, other, pairs)
+    return numeric
 
 
 def _accuracy_numbers(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]:
     if not maker.places:
         return [maker.undefined("no item has both an answer of most people and the judge's")]
-    numbers = []
+    numeric = []
     for what, name in NAMED:
         positives = [""] if what in ("accuracy", "kappa") else _positives(two.categories)
         for positive in positives:
             label = f"{name} of {positive}" if positive and len(two.categories) > 2 else name
-            numbers.append(maker.number(label, judge_statistic(two, what, positive or two.categories[0])))
-    numbers.append(maker.number("ac1", coefficients.gwet_ac(two)))
-    return numbers + (maker.numbers(weighted(two)) if field.kind == "ordinal" else [])
+            numeric.append(maker.number(label, judge_statistic(two, what, positive or two.categories[0])))
+    numeric.append(maker.number("ac1", categorical.gwet_ac(two)))
+    return numeric + (maker.numbers(weighted(two)) if field.kind == "ordinal" else [])
 
 
 def _positives(categories: tuple[str, ...]) -> list[str]:
@@ -88,7 +88,7 @@ def _judge_differences(
 ) -> list[Agreement]:
     """Return accuracy and kappa of one judge minus another's, paired over traces, over places that both judged."""
     a, b = pairs[one], pairs[other]
-    rows = np.asarray(a.there.all(axis=1) & b.there.all(axis=1))
+    rows = np.asarray(a.is_given.all(axis=1) & b.is_given.all(axis=1))
     # The first union fixes the order of the items. The last operand lets the reasons of the first judge win.
     lacking = a.missing.by_place() | b.missing.by_place() | a.missing.by_place()
     missing = MissingAnswers.one_each(lacking.items(), by_item=True)
@@ -100,14 +100,14 @@ def _judge_differences(
     statistics: list[tuple[Judged, str]] = [("accuracy", "accuracy"), ("kappa", "cohen kappa")]
     if len(a.categories) == 2:
         statistics.append(("f1", "f1"))
-    numbers = [
+    numeric = [
         maker.difference(name, judge_statistic(a, what, first), judge_statistic(b, what, first))
         for what, name in statistics
     ]
     if field.kind == "ordinal":
         pairs_of = zip(weighted(a), weighted(b), strict=True)
-        numbers += [maker.difference(name, one(), other()) for (name, one), (_, other) in pairs_of]
-    return numbers
+        numeric += [maker.difference(name, one(), other()) for (name, one), (_, other) in pairs_of]
+    return numeric
 
 
 def _against_mean(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:

@@ -13,16 +13,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import coefficients
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.alpha import alpha_by_distance
-from annotators.agreement.answers import answers_of, field_named
-from annotators.agreement.estimates import AGAIN, AGAINST, MOST, RUNS, EstimateMaker, Statistic
-from annotators.agreement.fields import FLAG, TRUTH, clusters_at, missing_of, numbers_at, numeric_truth_and_rater
-from annotators.agreement.item_parts import kinds_of
-from annotators.agreement.judge_accuracy import NAMED, judge_statistic
-from annotators.agreement.numbers import mean
-from annotators.agreement.ratings import (
+from annotators.agreement.coefficients import categorical
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.alpha import alpha_by_distance
+from annotators.agreement.coefficients.judge_accuracy import NAMED, judge_statistic
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.coefficients.similarity import pairwise_share_within
+from annotators.agreement.intervals.estimates import AGAIN, AGAINST, MOST, RUNS, EstimateMaker, Statistic
+from annotators.agreement.ratings.answers import answers_of, field_named
+from annotators.agreement.ratings.fields import (
+    FLAG,
+    TRUTH,
+    clusters_at,
+    missing_of,
+    numbers_at,
+    numeric_truth_and_rater,
+)
+from annotators.agreement.ratings.item_parts import kinds_of
+from annotators.agreement.ratings.ratings import (
     NO_MAJORITY,
     Floats,
     MissingAnswers,
@@ -30,7 +38,6 @@ from annotators.agreement.ratings import (
     Ratings,
     missing_of_all,
 )
-from annotators.agreement.similarity import pairwise_share_within
 from annotators.agreement.statistics_by_kind import why_not_comparable
 from annotators.study_data import StudyData
 from lab.core.study.adjudication import set_of_most
@@ -197,12 +204,12 @@ def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     for kind in ("", *kinds_of(study_data, field)):
         these = sets_of(study_data, field.id, kind=kind)
         maker = EstimateMaker(study_data, field.id, these.numbers, kind)
-        if why := why_not_comparable(study_data, these.numbers.there, these.numbers.raters):
+        if why := why_not_comparable(study_data, these.numbers.is_given, these.numbers.raters):
             numbers.append(maker.undefined(why))
         else:
             numbers += maker.numbers(_set_statistics(these))
     these = sets_of(study_data, field.id)
-    if not why_not_comparable(study_data, these.numbers.there, these.numbers.raters):
+    if not why_not_comparable(study_data, these.numbers.is_given, these.numbers.raters):
         for id in these.options:
             ratings = these.option(id)
             numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).numbers(_option_statistics(ratings))
@@ -229,11 +236,11 @@ def _set_statistics(these: SetRatings) -> list[Statistic]:
 def _option_statistics(ratings: Ratings) -> list[Statistic]:
     """Return the statistics of one option: percent, kappa (Cohen's for two raters, else Fleiss') and AC1."""
     two = len(ratings.raters) == 2
-    kappa: Statistic = ("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings))
+    kappa: Statistic = ("fleiss kappa", lambda: categorical.fleiss_kappa(ratings))
     if two:
-        kappa = ("cohen kappa", lambda: coefficients.cohen_kappa(ratings))
+        kappa = ("cohen kappa", lambda: categorical.cohen_kappa(ratings))
     return [
-        ("percent", lambda: coefficients.percent(ratings)), kappa, ("ac1", lambda: coefficients.gwet_ac(ratings)),
+        ("percent", lambda: categorical.percent(ratings)), kappa, ("ac1", lambda: categorical.gwet_ac(ratings)),
     ]  # fmt: skip
 
 
@@ -242,7 +249,7 @@ def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     these = sets_of(study_data, field.id)
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.numbers.raters)), 2):
-        two = these._replace(numbers=these.numbers.by(pair))
+        two = these._replace(numbers=these.numbers.by_raters(pair))
         share, masi, jaccard = _set_statistics(two)
         maker = EstimateMaker(study_data, field.id, two.numbers, between=" and ".join(two.numbers.raters))
         numbers += maker.numbers([masi, share, jaccard])
@@ -267,7 +274,7 @@ def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
     missing = missing_of_all([one.numbers.missing for one in parts])
     numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
     two = parts[0]._replace(numbers=numbers)
-    raters = sum(bool(one.numbers.there.all(axis=1).any()) for one in parts)
+    raters = sum(bool(one.numbers.is_given.all(axis=1).any()) for one in parts)
     return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).numbers(_set_statistics(two))
 
 
@@ -316,7 +323,7 @@ def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agree
         ratings = two.option(id)
         own = EstimateMaker(study_data, field.id, ratings, part_of(id), between)
         numbers += [own.number(name, judge_statistic(ratings, what, "yes")) for what, name in NAMED]
-        numbers.append(own.number("ac1", coefficients.gwet_ac(ratings)))
+        numbers.append(own.number("ac1", categorical.gwet_ac(ratings)))
     return numbers
 
 

@@ -7,11 +7,14 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import coefficients, numbers
-from annotators.agreement.answers import answers_of, field_named
-from annotators.agreement.derivations import NAMES
-from annotators.agreement.estimates import EstimateMaker
-from annotators.agreement.fields import (
+from annotators.agreement.coefficients import categorical, numbers
+from annotators.agreement.coefficients.similarity import answer_codes, pairwise_mae
+from annotators.agreement.intervals.estimates import EstimateMaker
+from annotators.agreement.option_sets import pairs_of_sets
+from annotators.agreement.ratings.answers import answers_of, field_named
+from annotators.agreement.ratings.derivations import NAMES
+from annotators.agreement.ratings.fields import (
+    CATEGORICAL,
     TRUTH,
     derived_numbers,
     join_columns,
@@ -21,17 +24,13 @@ from annotators.agreement.fields import (
     ratings_of,
     truth_of,
 )
-from annotators.agreement.option_sets import pairs_of_sets
-from annotators.agreement.ratings import Floats, NumericRatings, Ratings
-from annotators.agreement.similarity import answer_codes, pairwise_mae
+from annotators.agreement.ratings.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.statistics_by_kind import other_statistics, weighted
 from annotators.study_data import StudyData
 from lab.core.errors import LabError
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field
 from lab.core.study.report import Grid
-
-CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def agreements_by_pair(study_data: StudyData, field: str) -> list[Agreement]:
@@ -43,12 +42,12 @@ def agreements_by_pair(study_data: StudyData, field: str) -> list[Agreement]:
         if name == field and study_data.study.protocol.field(field) is None:
             return _numbers_by_pairs(study_data, derived_numbers(study_data, name), Field(name, name, "interval"))
     question = _question_of(study_data, field)
-    numbers: list[Agreement] = []
+    numeric: list[Agreement] = []
     if question.kind in CATEGORICAL:
         ratings = ratings_of(study_data, field)
         for pair in combinations(range(len(ratings.raters)), 2):
-            numbers += _pair_agreements(study_data, question, ratings.by(pair))
-        return numbers
+            numeric += _pair_agreements(study_data, question, ratings.by_raters(pair))
+        return numeric
     if question.kind == "many":
         return pairs_of_sets(study_data, question)
     return _numbers_by_pairs(study_data, numbers_like(study_data, question), question)
@@ -65,16 +64,16 @@ def _question_of(study_data: StudyData, name: str) -> Field:
 
 
 def _numbers_by_pairs(study_data: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
-    numbers: list[Agreement] = []
+    numeric: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
-        numbers += _numbers_of_two(study_data, question, these.by(pair))
-    return numbers
+        numeric += _numbers_of_two(study_data, question, these.by_raters(pair))
+    return numeric
 
 
 def _pair_agreements(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement]:
     maker = EstimateMaker(study_data, field.id, two, between=" and ".join(two.raters))
-    kappa = maker.number("cohen kappa", coefficients.cohen_kappa(two))
-    others = [maker.number("percent", coefficients.percent(two)), maker.number("ac1", coefficients.gwet_ac(two))]
+    kappa = maker.number("cohen kappa", categorical.cohen_kappa(two))
+    others = [maker.number("percent", categorical.percent(two)), maker.number("ac1", categorical.gwet_ac(two))]
     if field.kind != "ordinal":
         return [kappa, *others]
     first, *more = maker.numbers(weighted(two))  # the chart draws the first number

@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 import numpy as np
 
-from annotators.agreement import coefficients, numbers
-from annotators.agreement.answers import places_of_units, sheets_of
-from annotators.agreement.derivations import NOTHING_FOLLOWS
-from annotators.agreement.estimates import Statistic
-from annotators.agreement.ratings import NumericRatings, Ratings
-from annotators.agreement.similarity import box_statistics, pairwise_mae, pairwise_share_within, same_text
+from annotators.agreement.coefficients import categorical, numbers
+from annotators.agreement.coefficients.similarity import box_statistics, pairwise_mae, pairwise_share_within, same_text
+from annotators.agreement.intervals.estimates import Statistic
+from annotators.agreement.ratings.answers import places_of_units, sheets_of
+from annotators.agreement.ratings.derivations import NOTHING_FOLLOWS
+from annotators.agreement.ratings.ratings import NumericRatings, Ratings
 from annotators.study_data import StudyData
 from lab.core.study.protocol import Field
 
@@ -23,30 +23,30 @@ def category_statistics(study_data: StudyData, field: Field, ratings: Ratings, o
     """
     two = len(ratings.raters) == 2
     plan_statistics = study_data.study.statistics
-    statistics: list[Statistic] = [("percent", lambda: coefficients.percent(ratings))]
+    statistics: list[Statistic] = [("percent", lambda: categorical.percent(ratings))]
     if not two:
-        statistics.append(("percent exact", lambda: coefficients.percent_exact(ratings)))
+        statistics.append(("percent exact", lambda: categorical.percent_exact(ratings)))
     if two:
-        statistics.append(("cohen kappa", lambda: coefficients.cohen_kappa(ratings)))
+        statistics.append(("cohen kappa", lambda: categorical.cohen_kappa(ratings)))
     # Fleiss' kappa wants the same number of raters everywhere, unless the plan asks for it anyway.
     elif (of_each or 0) >= 3 or "fleiss kappa" in plan_statistics:
-        statistics.append(("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings)))
-    statistics.append(("ac1", lambda: coefficients.gwet_ac(ratings)))
+        statistics.append(("fleiss kappa", lambda: categorical.fleiss_kappa(ratings)))
+    statistics.append(("ac1", lambda: categorical.gwet_ac(ratings)))
     if field.kind != "flag":
-        statistics.append(("alpha nominal", lambda: coefficients.krippendorff_alpha(ratings)))
+        statistics.append(("alpha nominal", lambda: categorical.krippendorff_alpha(ratings)))
     if field.kind == "ordinal":
         statistics += weighted(ratings)
-        statistics.append(("alpha ordinal", lambda: coefficients.krippendorff_alpha(ratings, "ordinal")))
+        statistics.append(("alpha ordinal", lambda: categorical.krippendorff_alpha(ratings, "ordinal")))
     return statistics
 
 
 def weighted(ratings: Ratings) -> list[Statistic]:
     """Return quadratically weighted statistics: kappa (Cohen's for two raters, else Conger's) and AC2."""
-    weights = coefficients.quadratic(len(ratings.categories))
-    kappa = coefficients.cohen_kappa if len(ratings.raters) == 2 else coefficients.conger_kappa
+    weights = categorical.quadratic(len(ratings.categories))
+    kappa = categorical.cohen_kappa if len(ratings.raters) == 2 else categorical.conger_kappa
     return [
         ("weighted kappa", lambda: kappa(ratings, weights)),
-        ("ac2", lambda: coefficients.gwet_ac(ratings, weights)),
+        ("ac2", lambda: categorical.gwet_ac(ratings, weights)),
     ]
 
 

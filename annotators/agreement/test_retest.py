@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotators.agreement import coefficients, numbers
-from annotators.agreement.estimates import AGAIN, RUNS, EstimateMaker, Statistic
-from annotators.agreement.fields import (
+from annotators.agreement.coefficients import categorical, numbers
+from annotators.agreement.coefficients.similarity import pairwise_mae
+from annotators.agreement.intervals.estimates import AGAIN, RUNS, EstimateMaker, Statistic
+from annotators.agreement.option_sets import sets_again, sets_of_judge_again
+from annotators.agreement.ratings.fields import (
+    CATEGORICAL,
     clusters_at,
     numbers_of,
     numeric_truth_and_rater,
@@ -17,16 +20,12 @@ from annotators.agreement.fields import (
     stack_columns,
     truth_and_rater,
 )
-from annotators.agreement.item_parts import RatingsPart, has_derivation, parts_of
-from annotators.agreement.option_sets import sets_again, sets_of_judge_again
-from annotators.agreement.ratings import Ints, NumericRatings, RatedItem, Ratings, missing_of_all
-from annotators.agreement.similarity import pairwise_mae
+from annotators.agreement.ratings.item_parts import RatingsPart, has_derivation, parts_of
+from annotators.agreement.ratings.ratings import Ints, NumericRatings, RatedItem, Ratings, missing_of_all
 from annotators.agreement.statistics_by_kind import weighted
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field
-
-CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def rating_numbers(study_data: StudyData, raters: Sequence[int]) -> list[int]:
@@ -37,13 +36,13 @@ def rating_numbers(study_data: StudyData, raters: Sequence[int]) -> list[int]:
 
 def agreements_again(study_data: StudyData, field: Field) -> list[Agreement]:
     """Return a field's agreement of first and repeated ratings, empty if nothing was rated twice."""
-    numbers: list[Agreement] = []
+    numeric: list[Agreement] = []
     if len(rating_numbers(study_data, study_data.people)) > 1:
-        numbers += _agreements_of_people(study_data, field)
+        numeric += _agreements_of_people(study_data, field)
     for judge in study_data.judges:
         if len(rating_numbers(study_data, [judge])) > 1:
-            numbers += _agreements_of_judge(study_data, field, judge)
-    return numbers
+            numeric += _agreements_of_judge(study_data, field, judge)
+    return numeric
 
 
 def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement]:
@@ -65,9 +64,9 @@ def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement
 
 def _pair_statistics(field: Field, two: Ratings) -> list[Statistic]:
     statistics: list[Statistic] = [
-        ("percent", lambda: coefficients.percent(two)),
-        ("cohen kappa", lambda: coefficients.cohen_kappa(two)),
-        ("ac1", lambda: coefficients.gwet_ac(two)),
+        ("percent", lambda: categorical.percent(two)),
+        ("cohen kappa", lambda: categorical.cohen_kappa(two)),
+        ("ac1", lambda: categorical.gwet_ac(two)),
     ]
     return statistics + (weighted(two) if field.kind == "ordinal" else [])
 
@@ -115,7 +114,7 @@ def _places(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> tuple[RatedI
 
 def _raters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> int:
     """Return the number of people with a place that they rated twice."""
-    return sum(bool(one.there.all(axis=1).any()) for one in parts)
+    return sum(bool(one.is_given.all(axis=1).any()) for one in parts)
 
 
 def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = RatingsPart()) -> Ratings:  # noqa: B008  # frozen
@@ -133,14 +132,14 @@ def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = R
 def _agreements_of_judge(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
     between = study_data.columns.raters[judge].id + RUNS
     if field.kind in CATEGORICAL:
-        numbers: list[Agreement] = []
+        numeric: list[Agreement] = []
         for part in parts_of(study_data, field) if has_derivation(study_data, field) else [RatingsPart()]:
             runs = runs_of(study_data, field.id, judge, part)
             if len(runs.places):
                 maker = EstimateMaker(study_data, field.id, runs, part.name, between, raters=1)
-                numbers.append(maker.number("percent", coefficients.percent(runs)))
-                numbers.append(maker.number("percent exact", coefficients.percent_exact(runs)))
-        return numbers
+                numeric.append(maker.number("percent", categorical.percent(runs)))
+                numeric.append(maker.number("percent exact", categorical.percent_exact(runs)))
+        return numeric
     if field.kind == "many":
         return sets_of_judge_again(study_data, field, judge, rating_numbers(study_data, [judge]))
     if field.kind != "interval":

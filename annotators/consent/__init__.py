@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
-from lab.core.codec import encode
 from lab.core.study.study import Study
 
 HERE = Path(__file__).parent
@@ -19,11 +17,6 @@ def consent_text(study: Study, locale: str = "") -> str:
             if texts.get(name, "").strip():
                 return texts[name]
     raise AssertionError("there is an English text of our own")
-
-
-def text_sha(text: str) -> str:
-    """Return the version of a text, computed as `Study.consent_sha` does."""
-    return hashlib.sha256(encode(text)).hexdigest()
 
 
 def _built_in_texts() -> dict[str, str]:

@@ -117,7 +117,7 @@ def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:
             check_order("answer", field, sheet, label)
         except LabError as error:
             raise UnusableJudgement(error.body) from None
-        sheet = sheet.after(label)
+        sheet = sheet.with_label(label)
 
 
 def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedPlace]) -> bool:
@@ -170,7 +170,7 @@ def _typed_value(field: Field, target: Target | None, value: Any) -> Any:
             return _option_set(field, target, value)
         case "nominal" | "ordinal":
             value = as_option(field, target, value)
-            words = {option.shown.casefold(): option.id for option in field.options}
+            words = {option.display_name.casefold(): option.id for option in field.options}
             option_ids = {option.id for option in field.options}
             return value if value in option_ids or not isinstance(value, str) else words.get(value.casefold(), value)
     return value
@@ -178,7 +178,7 @@ def _typed_value(field: Field, target: Target | None, value: Any) -> Any:
 
 def _option_set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
     """Return a set of options, also if it names them by their texts."""
-    words = {option.shown.casefold(): option.id for option in field.options}
+    words = {option.display_name.casefold(): option.id for option in field.options}
     if isinstance(value, str) and value.casefold() in words:
         value = [words[value.casefold()]]
     options = as_option(field, target, value)

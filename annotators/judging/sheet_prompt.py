@@ -221,7 +221,7 @@ def option_lines(view: JudgeView, field: Field, before: str = "") -> Iterator[st
     for option in field.options:
         if not option.by_rule:
             means = protocol.word(locale, f"{field.id}.{option.id}.means", option.means)
-            words = protocol.word(locale, f"{field.id}.{option.id}", option.shown)
+            words = protocol.word(locale, f"{field.id}.{option.id}", option.display_name)
             yield f'{before}"{option.id}": {words}{f". {means}" if means else ""}'
             yield from (f"  for instance: {case}" for case in protocol.cases(locale, field, option))
 

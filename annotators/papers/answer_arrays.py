@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedItem, Ratings
+from annotators.agreement.ratings.ratings import MissingAnswers, NumericRatings, RatedItem, Ratings
 
 
 class AnswerRow(NamedTuple):
@@ -51,7 +51,7 @@ def _missing_answers(names: Sequence[str], rows: Sequence[AnswerRow]) -> Missing
         for column, (value, reason) in enumerate(zip(row.values, row.why, strict=False)):
             if value is None and reason:
                 why[at, column] = reasons.index(reason)
-    return MissingAnswers.of(tuple(row.place for row in rows), names, why, reasons)
+    return MissingAnswers.from_reasons(tuple(row.place for row in rows), names, why, reasons)
 
 
 def _clusters(rows: Sequence[AnswerRow]) -> tuple[np.typing.NDArray[np.int32], tuple[str, ...]]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from annotators.agreement.fields import Derived, clusters_at
-from annotators.agreement.item_parts import RatingsPart
-from annotators.agreement.ratings import NO_MAJORITY, MissingAnswers, RatedItem, Ratings, missing_of_all
+from annotators.agreement.ratings.fields import Derived, clusters_at
+from annotators.agreement.ratings.item_parts import RatingsPart
+from annotators.agreement.ratings.ratings import NO_MAJORITY, MissingAnswers, RatedItem, Ratings, missing_of_all
 from annotators.agreement.test_retest import runs_of
 from annotators.papers.field_answers import asked_units
 from annotators.study_data import StudyData
@@ -16,7 +16,7 @@ from annotators.study_data import StudyData
 
 def column(ratings: Ratings, at: int) -> Ratings:
     """Return one rater's column with their missing answers."""
-    return ratings.by((at,))
+    return ratings.by_raters((at,))
 
 
 def select_places(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
@@ -25,7 +25,7 @@ def select_places(study_data: StudyData, ratings: Ratings, keeps: Callable[[Rate
     places = tuple(place for place, keep in zip(ratings.places, rows.tolist(), strict=True) if keep)
     trace, traces = clusters_at(study_data, places)
     return ratings._replace(
-        codes=ratings.codes[rows], trace=trace, traces=traces, places=places, missing=ratings.missing.at(keeps)
+        codes=ratings.codes[rows], trace=trace, traces=traces, places=places, missing=ratings.missing.at_places(keeps)
     )
 
 
@@ -61,5 +61,5 @@ def modal_answers(ratings: Ratings, name: str = "modal") -> Ratings:
     codes = np.where(has_mode, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
     places = set(ratings.places)
     ties = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~has_mode).tolist())
-    without_answer = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
+    without_answer = ratings.missing.by_raters(ratings.raters[:1]).at_places(lambda place: place not in places)
     return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((ties, without_answer)))

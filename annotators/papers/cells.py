@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.estimates import EstimateMaker, as_agreement
-from annotators.agreement.intervals import estimate, wilson
-from annotators.agreement.numbers import mean
-from annotators.agreement.ratings import NumericRatings, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.intervals.estimates import EstimateMaker, as_agreement
+from annotators.agreement.intervals.intervals import estimate, wilson
+from annotators.agreement.ratings.ratings import NumericRatings, Ratings
 from annotators.papers.field_answers import how_many_answered
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement, IntervalTerms

@@ -8,9 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.categorical import (
+    cohen_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    percent,
+)
+from annotators.agreement.ratings.fields import ratings_of
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.cells import coefficient, count, few_runs_warning, share_of_independent
 from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled_counts
@@ -46,7 +52,7 @@ class SettledModes(NamedTuple):
 def modes_of(study_data: StudyData, order: Sequence[str] = ()) -> SettledModes:
     """Return the settled mode of each run. `order` puts these modes first, the others are in the protocol's order."""
     field = study_data.study.protocol.field(PRIMARY)
-    declared_names = {option.id: option.shown for option in field.options} if field is not None else {}
+    declared_names = {option.id: option.display_name for option in field.options} if field is not None else {}
     names = {id: declared_names[id] for id in (*(id for id in order if id in declared_names), *declared_names)}
     modes = {unit: one for (unit, _), one in truths(study_data, PRIMARY).items()}
     return SettledModes(names, modes, tuple(unit.id for unit in asked_units(study_data)))
@@ -150,7 +156,7 @@ def judges(
     """
     rows: list[tuple[Cell, ...]] = []
     for judge in study_data.judges:
-        name = study_data.columns.raters[judge].shown
+        name = study_data.columns.raters[judge].display_name
         answers = answers_in(study_data, PRIMARY, (judge,))
         mode_by_unit = {one.unit: str(one.value) for one in answers if one.value is not None}
         left_out = Counter(one.reason for one in answers if one.value is None)

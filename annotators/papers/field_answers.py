@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotators.agreement.fields import ratings_of, truth_of
-from annotators.agreement.ratings import NO_MAJORITY
+from annotators.agreement.ratings.fields import ratings_of, truth_of
+from annotators.agreement.ratings.ratings import NO_MAJORITY
 from annotators.study_data import StudyData
 from lab.core.run.measured_run import MeasuredRun
 from lab.core.study.rating_sheet import FieldReference

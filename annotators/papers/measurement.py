@@ -16,7 +16,7 @@ KEYS: Mapping[str, Callable[[MeasuredRun], str]] = {
     "model": lambda case: case.agent.model or (case.source.model if case.source else "") or case.agent.id,
     "task": lambda case: case.task.id,
     "kind": lambda case: case.task.kind,
-    "persona": lambda case: case.persona.id if case.persona else case.task.persona,
+    "persona": lambda case: case.persona_id,
     "user": lambda case: case.user.id if case.user else "",
     "source": lambda case: case.source.format if case.source else "hitlab",
     "attempt": lambda case: str(case.attempt),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from annotators.agreement.ratings import RatedItem
+from annotators.agreement.ratings.ratings import RatedItem
 from annotators.papers.cells import COUNTED, number_without_interval
 from annotators.papers.field_answers import FieldAnswer, answers_in, asked_units, how_many_answered, run_of
 from annotators.papers.pspa.pair_table import methods_of, winner
@@ -66,7 +66,7 @@ def sections(study_data: StudyData) -> list[Section]:
 def _sentences(study_data: StudyData) -> list[str]:
     if not any(how_many_answered(study_data, field.id) for field in study_data.study.protocol.fields):
         return [_NOBODY]
-    from annotators.agreement.estimates import clusters_of
+    from annotators.agreement.intervals.estimates import clusters_of
 
     cluster = clusters_of(study_data)
     says = [_PLAYED if is_played(study_data) else _RULE, _INTERVALS.format(cluster, cluster)]
@@ -88,7 +88,7 @@ def is_played(study_data: StudyData) -> bool:
 
 def has_majority(study_data: StudyData, of: FieldValues) -> bool:
     """Return True if an item has several people's answers, or a settled one."""
-    return not is_played(study_data) and (of.settled > 0 or bool((of.there.sum(axis=1) > 1).any()))
+    return not is_played(study_data) and (of.settled > 0 or bool((of.is_given.sum(axis=1) > 1).any()))
 
 
 # -- all questions ---------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def _overview_row(study_data: StudyData, field: Field) -> tuple[Cell, ...]:
     of = field_values(study_data, field)
     if of is None:
         return _overview_of_others(study_data, field)
-    is_given = of.there
+    is_given = of.is_given
     what, value = _most_of(study_data, of) if is_given.any() else ("", "nobody has answered it")
     return (
         field.id, f"{int(is_given.sum()):,}", f"{int(is_given.any(axis=1).sum()):,}",
@@ -172,7 +172,7 @@ def _field_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
     if of is None:
         yield from _text_tables(study_data, field)
         return
-    if not of.there.any():
+    if not of.is_given.any():
         return
     yield _distribution(study_data, of)
     if (table := _by_rater(study_data, of)) is not None:
@@ -212,7 +212,7 @@ def _notes(study_data: StudyData, of: FieldValues) -> list[str]:
     if of.field.sided:
         notes.append("A and B are the item's own sides, whichever stood left.")
     if of.settled:
-        notes.append(f"Settled: {of.settled:,} of {count(int(of.there.any(axis=1).sum()), 'item')}.")
+        notes.append(f"Settled: {of.settled:,} of {count(int(of.is_given.any(axis=1).sum()), 'item')}.")
     by_rule = sum(gold.field == of.field.id for unit in asked_units(study_data) for gold in unit.mechanical)
     if by_rule:
         notes.append(f"Answered by a rule and asked of nobody, in no number here: {count(by_rule, 'item')}.")
@@ -282,11 +282,11 @@ def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
     rows = [
         _row(study_data, of, of.raters[at], rater=at, between=of.raters[at])
         for at in range(len(of.raters))
-        if of.there[:, at].any()
+        if of.is_given[:, at].any()
     ]
     for judge in study_data.judges:
         own = field_values(study_data, of.field, [judge])
-        if own is not None and own.there.any():
+        if own is not None and own.is_given.any():
             name = rater_name(study_data.columns.raters[judge])
             rows.append(_row(study_data, own, name, rater=0, between=name))
     return _breakdown(of, "by-rater", "by rater", "Rater", rows, "Answers") if len(rows) > 1 else None
@@ -380,7 +380,7 @@ def _by_group(study_data: StudyData, of: FieldValues, way: Grouping) -> Table:
     notes = []
     if len(order) > MOST_ROWS:
         # The largest groups stay in their original order below.
-        largest = sorted(order, key=lambda name: -int(of.there[groups == name].sum()))[:MOST_ROWS]
+        largest = sorted(order, key=lambda name: -int(of.is_given[groups == name].sum()))[:MOST_ROWS]
         notes.append(f"{MOST_ROWS} of {len(order):,} are told, those with the most answers.")
         order = [name for name in order if name in set(largest)]
     rows = [
@@ -453,13 +453,17 @@ def _by_winner(
     # True if side A belongs to the second name of the pair.
     turned = np.array([pair[0] != pair[1] and winner(unit, "A") == pair[1] for unit in units], dtype=np.bool_)
 
-    def put(name: str, one: AnswerMeasure, other: AnswerMeasure) -> AnswerMeasure:
+    def preferred_side(name: str, one: AnswerMeasure, other: AnswerMeasure) -> AnswerMeasure:
         return AnswerMeasure(
             f"{name} preferred", "share", np.where(turned[:, None], other.values, one.values),
             np.where(turned, other.agreed, one.agreed),
         )  # fmt: skip
 
-    measures = (put("first", side_a, side_b), put("second", side_b, side_a), *(of.measures[codes[o]] for o in others))
+    measures = (
+        preferred_side("first", side_a, side_b),
+        preferred_side("second", side_b, side_a),
+        *(of.measures[codes[o]] for o in others),
+    )
     return of._replace(measures=measures)
 
 
@@ -532,7 +536,7 @@ def shortened(text: str) -> str:
 def _bars(study_data: StudyData, field: Field) -> list[Picture]:
     """Return bars of a question's option shares with intervals."""
     of = field_values(study_data, field)
-    if of is None or len(of.shares) < 2 or not of.there.any():
+    if of is None or len(of.shares) < 2 or not of.is_given.any():
         return []
     agreed = has_majority(study_data, of)
     bars = tuple(number.agreement for number in _numbers(study_data, of, agreed=agreed)[: len(of.shares)])

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from annotators.agreement.agreements import agreements, confusion
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.gold_comparison import share_as_gold
 from annotators.papers.cells import UnitValue, percent, share
 from annotators.report import guideline_section

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import SampleCounts, as_agreement, clusters_of
-from annotators.agreement.fields import numbers_of, ratings_of, truth_of
-from annotators.agreement.intervals import FEW_TRACES, SAME_IN_ALL, estimate, estimate_share
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.intervals.estimates import SampleCounts, as_agreement, clusters_of
+from annotators.agreement.intervals.intervals import FEW_TRACES, SAME_IN_ALL, estimate, estimate_share
 from annotators.agreement.judges import mean_of
-from annotators.agreement.numbers import mean
 from annotators.agreement.option_sets import sets_of, truth_of_sets
-from annotators.agreement.ratings import NO_MAJORITY, Floats, Ints, MissingAnswers, RatedItem, Ratings
+from annotators.agreement.ratings.fields import numbers_of, ratings_of, truth_of
+from annotators.agreement.ratings.ratings import NO_MAJORITY, Floats, Ints, MissingAnswers, RatedItem, Ratings
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.protocol import Field, Option
@@ -77,7 +77,7 @@ class FieldValues(NamedTuple):
         return next((one for one in self.measures if one.statistic == "mean"), None)
 
     @property
-    def there(self) -> Mask:
+    def is_given(self) -> Mask:
         """Mask of given answers (places x raters)."""
         return np.isfinite(self.measures[0].values) if self.measures else np.zeros((0, 0), dtype=np.bool_)
 
@@ -107,7 +107,11 @@ def _field_values(study_data: StudyData, field: Field, raters: Sequence[int] | N
 
 def option_name(option: Option) -> str:
     """Return an option's id, with its text if that is a different word."""
-    return option.id if option.shown in (option.id, option.id.replace("_", " ")) else f"{option.id}: {option.shown}"
+    return (
+        option.id
+        if option.display_name in (option.id, option.id.replace("_", " "))
+        else f"{option.id}: {option.display_name}"
+    )
 
 
 def _choice_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
@@ -192,7 +196,7 @@ def answer_number(
         reasons = missing_reasons(of, agreed=agreed, rows=rows, rater=rater)
     lacking = sum(reasons.values())
     items = is_given.any(axis=1)
-    answered = of.there[items].any(axis=0) if agreed else is_given.any(axis=0)
+    answered = of.is_given[items].any(axis=0) if agreed else is_given.any(axis=0)
     counts = SampleCounts(
         len(place), _count_distinct(of.unit[items]), _count_distinct(of.trace[items]), int(answered.sum()),
         lacking / (len(place) + lacking) if lacking else 0.0, dict(reasons),
@@ -235,13 +239,13 @@ def missing_reasons(
     """Return the number of missing answers by reason, or of items without a majority."""
     if agreed:
         lacking = ~np.isfinite(of.measures[0].agreed)
-        lacking &= of.there.any(axis=1) if rows is None else of.there.any(axis=1) & rows
+        lacking &= of.is_given.any(axis=1) if rows is None else of.is_given.any(axis=1) & rows
         return {NO_MAJORITY: int(lacking.sum())} if lacking.any() else {}
-    missing = of.missing if rater is None else of.missing.by([of.raters[rater]])
+    missing = of.missing if rater is None else of.missing.by_raters([of.raters[rater]])
     if rows is not None:
         # Missing answers are stored by item, because they also concern items that nobody answered.
         selected_places = {of.places[at] for at in np.flatnonzero(rows).tolist()}
-        missing = missing.at(selected_places.__contains__)
+        missing = missing.at_places(selected_places.__contains__)
     return missing.counts()
 
 
@@ -254,7 +258,7 @@ def descriptive_number(
     items = np.isfinite(values.reshape(len(of.places), -1)).any(axis=1)
     n: dict[str, Any] = {
         "places": len(found), "units": _count_distinct(of.unit[items]),
-        "traces": _count_distinct(of.trace[items]), "raters": int(of.there.any(axis=0).sum()),
+        "traces": _count_distinct(of.trace[items]), "raters": int(of.is_given.any(axis=0).sum()),
     }  # fmt: skip
     if len(found) < (2 if statistic == "sd" else 1):
         return Number(Agreement(of.field.id, statistic, undefined="too few answers", **n))

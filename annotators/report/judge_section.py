@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import as_agreement, clusters_of
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.intervals.estimates import as_agreement, clusters_of
 from annotators.study_data import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
 from annotators.validation.biases import SelfPreference, VerbosityBias
@@ -77,7 +77,7 @@ class _Part(NamedTuple):
     units: tuple[str, ...]
     of: int = 0
 
-    def says(self, study_data: StudyData, judge: str) -> list[str]:
+    def sentences(self, study_data: StudyData, judge: str) -> list[str]:
         """Return sentences about the part for the reader."""
         if not self.name:
             return []
@@ -103,14 +103,14 @@ def _sections(study_data: StudyData, judge: str, part: _Part, *, grids: bool) ->
 def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], part: _Part, *, grids: bool) -> Section:
     tables: list[Table] = []
     pictures: list[Picture] = []
-    says: list[str] = part.says(study_data, name)
+    says: list[str] = part.sentences(study_data, name)
     if hides_outcome(study_data.acts, name):
         says.append("It was told nothing of how a run ended (--hide outcome), which the study shows people.")
     for at, one in enumerate(fields, 1):
         id = f"judge-{name}-{at}" if not part.name else f"judge-{name}-{part.name}-{at}"
         # Without a common item every table would consist of undefined numbers.
         if not one.validation.confusion.counts.sum():
-            says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
+            says.append(f"{one.field.display_name}: nothing that {name} answered is settled by people.")
             continue
         tables += _tables(study_data, id, one)
         pictures += [_grid(id, one)] if grids else []
@@ -129,7 +129,7 @@ def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], pa
 
 
 def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
-    field = one.field.shown
+    field = one.field.display_name
     yield _rates(study_data, id, one)
     if one.validation.slices:
         yield _slices(study_data, id, one)
@@ -146,7 +146,7 @@ def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]
 
 def _agent_tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
     """Yield the tables of counts by class, of differences of agents, of the judge's own family, and of length."""
-    field, validation = one.field.shown, one.validation
+    field, validation = one.field.display_name, one.validation
 
     def number(name: str, value: Estimate, items: int) -> Number:
         return _number(study_data, one, name, value, items)
@@ -186,7 +186,7 @@ def _rates(study_data: StudyData, id: str, one: JudgedField) -> Table:
         notes.append(f"At {count(left_out.unanswered, 'settled item')} the judge says nothing.")
     if left_out.unsettled:
         notes.append(f"At {count(left_out.unsettled, 'item')} that it answered nothing is settled.")
-    title = f"{one.field.shown}: against what people settled"
+    title = f"{one.field.display_name}: against what people settled"
     return Table(f"{id}-rates", title, ("", "Value", "Items", "Units"), tuple(rows), notes=tuple(notes))
 
 
@@ -211,7 +211,7 @@ def _slices(study_data: StudyData, id: str, one: JudgedField) -> Table:
         for (criterion, name), row in rows.items()
     )
     titles = ("", *(_NAMES.get(name, name).capitalize() for name in columns), "Items")
-    return Table(f"{id}-slices", f"{one.field.shown}: by parts of the study", titles, lines)
+    return Table(f"{id}-slices", f"{one.field.display_name}: by parts of the study", titles, lines)
 
 
 def _persons(study_data: StudyData, id: str, one: JudgedField) -> Table:
@@ -232,7 +232,7 @@ def _persons(study_data: StudyData, id: str, one: JudgedField) -> Table:
         "Ahead by, kappa", "Items",
     )  # fmt: skip
     note = "Nobody is compared with a majority that they voted in: it is that of the other people."
-    return Table(f"{id}-persons", f"{one.field.shown}: beside each person", titles, tuple(rows), notes=(note,))
+    return Table(f"{id}-persons", f"{one.field.display_name}: beside each person", titles, tuple(rows), notes=(note,))
 
 
 def _alternative(id: str, field: str, test: AlternativeAnnotatorTest) -> Table:
@@ -275,7 +275,7 @@ def _self_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
             ("changes its mind with the sides", _number(study_data, one, "flips", sides.flips, sides.pairs), pairs)
         )
         rows.append(("prefers the first side", _number(study_data, one, "first", sides.first, sides.pairs), pairs))
-    return Table(f"{id}-itself", f"{one.field.shown}: against itself", ("", "Value", "Items"), tuple(rows))
+    return Table(f"{id}-itself", f"{one.field.display_name}: against itself", ("", "Value", "Items"), tuple(rows))
 
 
 def _corrected_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
@@ -294,7 +294,7 @@ def _corrected_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
         )
         notes += [f"{category}: {rate.caution}."] if rate.caution else []
     titles = ("Share of", "Corrected", "By the judge alone", "By people alone", "Labelled by people", "Worth, labels")
-    title = f"{one.field.shown}: shares, corrected by people's labels"
+    title = f"{one.field.display_name}: shares, corrected by people's labels"
     source = "Angelopoulos, Duchi, Zrnic 2023"
     return Table(f"{id}-corrected", title, titles, tuple(rows), source, tuple(dict.fromkeys(notes)))
 
@@ -302,7 +302,7 @@ def _corrected_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
 def _grid(id: str, one: JudgedField) -> Grid:
     confusion = one.validation.confusion
     counts = tuple(tuple(int(count) for count in row) for row in confusion.counts)
-    title = f"{one.field.shown}: which answers came together"
+    title = f"{one.field.display_name}: which answers came together"
     return Grid(f"{id}-grid", title, confusion.categories, confusion.categories, counts, "people", one.judge)
 
 

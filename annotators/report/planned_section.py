@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from annotators.agreement.estimates import AGAIN, MINUS, RUNS
 from annotators.agreement.evidence import EVIDENCE
-from annotators.agreement.fields import ratings_of, truth_of
+from annotators.agreement.intervals.estimates import AGAIN, MINUS, RUNS
 from annotators.agreement.option_sets import truth_of_sets
+from annotators.agreement.ratings.fields import ratings_of, truth_of
 from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.report import Bars, Number, Section
@@ -77,7 +77,7 @@ def _fulfils(name: str, one: Agreement) -> bool:
 def _any_majority(study_data: StudyData) -> bool:
     fields = [field.id for field in study_data.study.protocol.fields if field.kind in _CHOSEN]
     sets = [field for field in study_data.study.protocol.fields if field.kind == "many"]
-    if any(truth_of_sets(study_data, field).numbers.there.any() for field in sets):
+    if any(truth_of_sets(study_data, field).numbers.is_given.any() for field in sets):
         return True
     return any(bool((truth_of(study_data, ratings_of(study_data, field)).codes >= 0).any()) for field in fields)
 

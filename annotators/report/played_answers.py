@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import as_agreement
-from annotators.agreement.intervals import FEW_TRACES, LEAST_TRACES, SAME_IN_ALL, estimate, t_quantile
-from annotators.agreement.numbers import mean
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.coefficients.numbers import mean
+from annotators.agreement.intervals.estimates import as_agreement
+from annotators.agreement.intervals.intervals import FEW_TRACES, LEAST_TRACES, SAME_IN_ALL, estimate, t_quantile
 from annotators.papers.cells import clip_difference
 from annotators.report.field_values import TOO_FEW, AnswerMeasure, FieldValues, answer_number, field_values, number_of
 from annotators.report.sample_section import reason_words
@@ -42,7 +42,7 @@ def played_tables(study_data: StudyData) -> list[Table]:
     if not conditions:
         return []
     fields = [field_values(study_data, field) for field in study_data.study.protocol.fields]
-    told = [of for of in fields if of is not None and of.there.any()]
+    told = [of for of in fields if of is not None and of.is_given.any()]
     tables = []
     if told:
         tables.append(_by_condition(study_data, told, plays, conditions))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import as_agreement, clusters_of
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.intervals.estimates import as_agreement, clusters_of
 from annotators.study_data import StudyData
 from annotators.validation.anchoring import Anchoring, anchoring
 from lab.core.study.agreement import IntervalTerms
@@ -57,7 +57,7 @@ def _table(study_data: StudyData, judge: str, at: int, one: Anchoring) -> Table:
     )
     titles = ("", "Same as the judge", "Answers", "Seconds for an answer", "Timed")
     return Table(
-        f"prelabel-{at}", f"{one.field.shown}: with and without the judge's answer in sight", titles, tuple(rows)
+        f"prelabel-{at}", f"{one.field.display_name}: with and without the judge's answer in sight", titles, tuple(rows)
     )
 
 

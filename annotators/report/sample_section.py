@@ -60,7 +60,7 @@ def _plan(study_data: StudyData) -> Section:
             else [("Each unit goes to", _overlap(study_data))]
         ),
         ("Hidden from raters", ", ".join(study.blind) or "nothing"),
-        ("Shown to raters", ", ".join(study.shown) or "nothing"),
+        ("Shown to raters", ", ".join(study.visible_parts) or "nothing"),
         *([("Asked silently beside people", ", ".join(study.shadows))] if study.shadows else []),
         *([("Before the first item", _introduction_words(study))] if study.introduction != "none" else []),
         ("Statistics planned", ", ".join(study.statistics) or "none were named"),

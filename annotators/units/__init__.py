@@ -143,6 +143,6 @@ def _with_personas(cases: Sequence[MeasuredRun], personas: Mapping[str, Persona]
     def persona(case: MeasuredRun) -> Persona | None:
         if not lacks_person(case):
             return case.persona
-        return personas.get(case.persona.id if case.persona else case.task.persona, case.persona)
+        return personas.get(case.persona_id, case.persona)
 
     return [case._replace(persona=persona(case)) for case in cases]

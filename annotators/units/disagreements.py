@@ -74,7 +74,7 @@ def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several
 
 def _option_text(field: Field, id: str) -> str:
     option = field.option(id)
-    return option.shown if option is not None else id
+    return option.display_name if option is not None else id
 
 
 def _steps(labels: Sequence[Label]) -> str:

@@ -30,7 +30,7 @@ class InstructionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     method: str = ""
 
 
-class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class _UnitLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     id: str = ""
     user: str = ""
     context: str | dict[str, Any] = ""
@@ -38,14 +38,14 @@ class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     reason: str = ""
 
 
-class SetLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SetLine(_UnitLine, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Two instruction sets for one person."""
 
     A: InstructionSet
     B: InstructionSet
 
 
-class TextLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TextLine(_UnitLine, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Two texts to compare."""
 
     A: str
@@ -108,7 +108,7 @@ def _check_filled(where: str, field: str, texts: Sequence[str]) -> None:
 def _unit(
     protocol: Protocol,
     where: str,
-    line: _Line,
+    line: _UnitLine,
     place: int,
     materials: tuple[UnitText, ...],
     hidden_texts: dict[str, str],

@@ -64,11 +64,11 @@ def _shadow(own: Unit, answer: ShadowAnswer) -> Unit:
 def _in_drawn_order(own: Unit, shadows: Sequence[Unit]) -> list[Unit]:
     """Return the replies to one question in a drawn order, each with its number as part of its id."""
 
-    def drawn(unit: Unit) -> str:
+    def draw_key(unit: Unit) -> str:
         # A hash instead of a random generator: making the units again gives the same order.
         return hashlib.sha256(f"{unit.id} {unit.hidden}".encode()).hexdigest()
 
-    units = sorted((own, *shadows), key=drawn)
+    units = sorted((own, *shadows), key=draw_key)
     return [replace(unit, id=f"{unit.id}.{number}") for number, unit in enumerate(units, 1)]
 
 

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.answers import answers_of, places_at, places_of, places_of_units
-from annotators.agreement.fields import CATEGORICAL, codes_of
-from annotators.agreement.ratings import Floats
+from annotators.agreement.ratings.answers import answers_of, places_at, places_of, places_of_units
+from annotators.agreement.ratings.fields import CATEGORICAL, codes_of
+from annotators.agreement.ratings.ratings import Floats
 from annotators.assignment import draw_number
 from annotators.study_data import StudyData
 from annotators.validation.label_queue import UNIFORM, doubt_of_confidence, doubt_of_runs, inclusion, label_queue

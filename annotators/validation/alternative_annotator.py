@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.distributions import t_share
-from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.intervals.distributions import t_share
+from annotators.agreement.ratings.ratings import Floats, Ratings
 
 Alignment = Literal["accuracy", "rmse"]
 """Alignment of a value with others' at an item: the share of equal values, or minus the root mean squared

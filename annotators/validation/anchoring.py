@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import numbers
-from annotators.agreement.additive import AdditiveStatistic, Estimate
-from annotators.agreement.answers import FieldPlaces, answers_of, places_at, places_of
-from annotators.agreement.fields import CATEGORICAL, codes_of
-from annotators.agreement.intervals import difference, estimate
-from annotators.agreement.ratings import Floats
+from annotators.agreement.coefficients import numbers
+from annotators.agreement.coefficients.additive import AdditiveStatistic, Estimate
+from annotators.agreement.intervals.intervals import difference, estimate
+from annotators.agreement.ratings.answers import FieldPlaces, answers_of, places_at, places_of
+from annotators.agreement.ratings.fields import CATEGORICAL, codes_of
+from annotators.agreement.ratings.ratings import Floats
 from annotators.study_data import StudyData
 from lab.core.study.agreement import IntervalTerms
 from lab.core.study.label import Act

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
-from annotators.agreement.distributions import binomial_two_sided, wilson
-from annotators.agreement.intervals import estimate
-from annotators.agreement.ratings import Floats, Ints
+from annotators.agreement.coefficients.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
+from annotators.agreement.intervals.distributions import binomial_two_sided, wilson
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.ratings.ratings import Floats, Ints
 from annotators.validation.prediction_powered import difference_of_estimates
 from lab.core.study.agreement import IntervalTerms
 
@@ -181,7 +181,7 @@ def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -
     products = [columns[:, i] * columns[:, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     sums = totals_by_trace(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         n, x, y, z, xx, yy, zz, xy, xz, yz = np.moveaxis(sums, -1, 0)
         vx, vy, vz = (square - ratio(mean * mean, n) for square, mean in ((xx, x), (yy, y), (zz, z)))
         cxy, cxz, cyz = (xy - ratio(x * y, n), xz - ratio(x * z, n), yz - ratio(y * z, n))
@@ -192,7 +192,7 @@ def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -
         return np.clip(ratio(cxy - out[0], np.sqrt(np.where(there, left * right, 0.0))), -1.0, 1.0)
 
     return AdditiveStatistic(
-        "partial", sums, of, lambda sums: "preference or length is the same everywhere, or follows from people's",
+        "partial", sums, evaluate, lambda sums: "preference or length is the same everywhere, or follows from people's",
         least=-1.0, places=len(one),
     )  # fmt: skip
 
@@ -240,11 +240,13 @@ def self_preference(
     sums = totals_by_trace(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
 
     def statistic(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
-        def of(sums: Floats) -> Any:
+        def evaluate(sums: Floats) -> Any:
             each = ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])
             return sum(weight * one for weight, one in zip(weights, each, strict=True) if weight)
 
-        return AdditiveStatistic(name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(is_own))
+        return AdditiveStatistic(
+            name, sums, evaluate, lambda sums: why, None, -float(sum(map(abs, weights))), len(is_own)
+        )
 
     missing = "no agent of its own family" if not is_own.any() else "no agent of another family"
     return SelfPreference(

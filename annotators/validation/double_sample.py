@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.distributions import t_quantile
-from annotators.agreement.ratings import Floats
+from annotators.agreement.intervals.distributions import t_quantile
+from annotators.agreement.ratings.ratings import Floats
 
 LEAST_LABELS = 3
 """Minimum number of people's labels for an interval: Student's t needs one degree of freedom."""

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.distributions import binomial_two_sided
-from annotators.agreement.intervals import estimate, estimates, minus
-from annotators.agreement.judge_accuracy import judge_statistic
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.coefficients.categorical import cohen_kappa
+from annotators.agreement.coefficients.judge_accuracy import judge_statistic
+from annotators.agreement.intervals.distributions import binomial_two_sided
+from annotators.agreement.intervals.intervals import estimate, estimates, minus
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.validation.truth import truth_and_other
 from lab.core.study.agreement import IntervalTerms
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from annotators.agreement.fields import join_columns
-from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.agreement.ratings.fields import join_columns
+from annotators.agreement.ratings.ratings import RatedItem, Ratings
 from annotators.study_data import StudyData
 from annotators.validation.drift import Drift, drift
 from annotators.validation.judged_ratings import judged_ratings

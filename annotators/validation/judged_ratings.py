@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
 from annotators.agreement.option_sets import sets_of, sets_of_runs, truth_of_sets
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.ratings.fields import CATEGORICAL, ratings_of, truth_of
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.agreement.test_retest import rating_numbers, runs_of
 from annotators.study_data import StudyData
 from lab.core.study.protocol import Field
@@ -49,7 +49,7 @@ def _options(study_data: StudyData, field: Field, judge: int) -> Iterator[Judged
     people, truth = sets_of(study_data, field.id), truth_of_sets(study_data, field)
     for id in judge_sets.options:
         name, option = f"{field.id}: {id}", field.option(id)
-        title = f"{field.shown}: {option.shown if option is not None else id}"
+        title = f"{field.display_name}: {option.display_name if option is not None else id}"
         one = replace(field, id=name, says=title, kind="flag", options=())
         every = (these.option(id)._replace(field=name) for these in (judge_sets, runs, people, truth))
         yield JudgedRatings(one, *every)

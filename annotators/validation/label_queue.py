@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.ratings import Floats
+from annotators.agreement.ratings.ratings import Floats
 from annotators.validation.prediction_powered import CorrectedEstimate
 
 UNIFORM = 0.3
@@ -87,7 +87,7 @@ class LabelQueue(NamedTuple):
     probability: Floats
     seed: int
 
-    def of(self, labels: int) -> Floats:
+    def probabilities(self, labels: int) -> Floats:
         """Return each unit's probability of being among the first `labels` of the order (units)."""
         if not 0 < labels <= len(self.order):
             raise ValueError(f"{labels} of {len(self.order)} that were drawn cannot be labelled")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
+from annotators.agreement.ratings.fields import CATEGORICAL, ratings_of, truth_of
 from annotators.study_data import StudyData
 from annotators.validation.active_order import order_in
 from annotators.validation.label_queue import labels_wanted

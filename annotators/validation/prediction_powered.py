@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import Estimate, totals_by_trace
-from annotators.agreement.distributions import t_quantile, wilson
-from annotators.agreement.ratings import Floats, Ints
+from annotators.agreement.coefficients.additive import Estimate, totals_by_trace
+from annotators.agreement.intervals.distributions import t_quantile, wilson
+from annotators.agreement.ratings.ratings import Floats, Ints
 from annotators.validation.double_sample import LEAST_LABELS, double_sample, interval, rate
 
 TOO_FEW = f"fewer than {LEAST_LABELS} labels of people, or labels of fewer clusters"
@@ -169,7 +169,7 @@ def corrected_estimate(units: LabelledUnits, level: float = 0.95, power: float |
         estimate = Estimate(value, "", low, high, "", sqrt(variance), "profile")
         few = min(sample.yes_no + sample.no_yes, sample.yes_yes + sample.no_no) < FEW
     else:
-        estimate = _regressed(value, spread, level, _shares(units.people))
+        estimate = _regression_interval(value, spread, level, _shares(units.people))
         few = _shares(units.people) and spread.errors < FEW
     # The variance of people's labels without the judge, for the comparison in `worth`.
     alone = _influence(units, 0.0)[3].variance
@@ -245,7 +245,7 @@ def _design(adds: Floats, trace: Ints | None, groups: int) -> float:
     return max(1.0, float(together @ together) / float(adds @ adds) * groups / (groups - 1))
 
 
-def _regressed(value: float, spread: _Spread, level: float, share: bool) -> Estimate:
+def _regression_interval(value: float, spread: _Spread, level: float, share: bool) -> Estimate:
     """Return an interval by Student's t, for a share in Wilson's form with the effective number of labels.
 
     If labels hold hardly any error of the judge, their variance does not reflect the errors that they missed. For a
@@ -307,7 +307,9 @@ def _people_alone(units: LabelledUnits, level: float) -> Estimate:
     if units.probability is None and units.trace is None:
         return _mean_of(units.people[units.labelled], level)
     _, _, value, spread = _influence(units, 0.0)
-    return Estimate(None, TOO_FEW) if value is None else _regressed(value, spread, level, _shares(units.people))
+    return (
+        Estimate(None, TOO_FEW) if value is None else _regression_interval(value, spread, level, _shares(units.people))
+    )
 
 
 def _mean_of(values: Floats, level: float) -> Estimate:

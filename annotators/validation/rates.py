@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import numbers
-from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, undefined
-from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.counts import rated_by_all, select_places, sum_by_trace, why_not_comparable
-from annotators.agreement.intervals import estimate, estimates
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.coefficients import numbers
+from annotators.agreement.coefficients.additive import AdditiveStatistic, Estimate, ratio, undefined
+from annotators.agreement.coefficients.categorical import cohen_kappa
+from annotators.agreement.coefficients.counts import rated_by_all, select_places, sum_by_trace, why_not_comparable
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.intervals.intervals import estimate, estimates
+from annotators.agreement.ratings.ratings import Floats, Ratings
 from lab.core.study.agreement import IntervalTerms
 
 OF_CATEGORY: tuple[Judged, ...] = ("recall", "specificity", "precision", "f1")
@@ -152,7 +152,7 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
     columns = np.concatenate((np.ones((len(truth), 1)), truth & judge, truth, judge), axis=1)
     q = len(present)
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         n, both_yes, yes, judge_yes = (
             sums[..., :1],
             sums[..., 1 : 1 + q],
@@ -166,7 +166,7 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
         return np.asarray(ratio(above, below).mean(axis=-1))
 
     return AdditiveStatistic(
-        f"macro {what}", sum_by_trace(pair, columns.astype(np.float64)), of,
+        f"macro {what}", sum_by_trace(pair, columns.astype(np.float64)), evaluate,
         lambda sums: f"one of the categories has no {what}", least=0.0, places=len(truth),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.ratings.ratings import Floats, Ratings
 from annotators.study_data import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability
 from annotators.validation.biases import NONE, SelfPreference, VerbosityBias, self_preference, verbosity_bias

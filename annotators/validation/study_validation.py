@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, percent_exact
-from annotators.agreement.counts import answer_counts, category_counts, rated_twice, why_not_comparable
-from annotators.agreement.fields import join_columns
-from annotators.agreement.intervals import estimate, estimates, minus
-from annotators.agreement.judge_accuracy import judge_statistic
-from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, percent_exact
+from annotators.agreement.coefficients.counts import answer_counts, category_counts, rated_twice, why_not_comparable
+from annotators.agreement.coefficients.judge_accuracy import judge_statistic
+from annotators.agreement.intervals.intervals import estimate, estimates, minus
+from annotators.agreement.ratings.fields import join_columns
+from annotators.agreement.ratings.ratings import Floats, Ratings
 from annotators.study_data import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
 from annotators.validation.alternative_annotator import (
@@ -96,12 +96,12 @@ def _judged_field(study_data: StudyData, these: JudgedRatings, name: str) -> Jud
     two = join_columns(truth, judge_ratings)
     order = order_in(study_data.acts)
     weights = (
-        weights_of(order, [place.unit for place in two.places], np.asarray(two.there.all(axis=1))) if order else None
+        weights_of(order, [place.unit for place in two.places], np.asarray(two.is_given.all(axis=1))) if order else None
     )
     rates = validation(two, slices=_slices(study_data), how=how, weights=weights)
-    pair_count = int(two.there.all(axis=1).sum())
+    pair_count = int(two.is_given.all(axis=1).sum())
     # `two` covers the truth's places alone, so places without a truth are counted from the judge's answers.
-    judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - pair_count)
+    judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.is_given.sum()) - pair_count)
     both = join_columns(people, judge_ratings)
     judge_codes = both.codes[:, -1]
     several = len(people.raters) > 1
@@ -333,7 +333,7 @@ def compare_with_persons(
     """
     codes = np.asarray(judge, np.int16)
     others = majority_of_others(people)
-    has_others = (others >= 0) & (codes[:, None] >= 0) & people.there
+    has_others = (others >= 0) & (codes[:, None] >= 0) & people.is_given
     own = [_statistics(people, codes, column, np.where(has_others, others, -1)) for column in range(len(people.raters))]
     plain = IntervalTerms(level=how.level)
     apart = iter(estimates([one for _, differences in own for one in differences], how))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.counts import category_counts
-from annotators.agreement.ratings import Floats, MissingAnswers, Ratings
+from annotators.agreement.coefficients.counts import category_counts
+from annotators.agreement.ratings.ratings import Floats, MissingAnswers, Ratings
 
 Codes = npt.NDArray[np.int16]
 

@@ -16,7 +16,7 @@ from lab.core.run.step import Action, Direction, Proposed, Reply
 from lab.core.run.trace import Step
 from lab.core.run.ui_tree import Node, UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.task.playbook import Do, FlatMove, Move, Target, Typed, flatten
+from lab.core.task.playbook import Do, FlatMove, MoveTarget, PlaybookMove, Typed, flatten
 from lab.core.task.task import Actor
 
 T = TypeVar("T")
@@ -237,9 +237,9 @@ class _Play:
             text = text.replace(f"{{{name}}}", value)
         return text
 
-    def _spelled_action(self, move: Move) -> Action:
+    def _spelled_action(self, move: PlaybookMove) -> Action:
         """Return the action that a move spells out, on this screen. End the run if its target is missing."""
-        written = move.written
+        written = move.written_action
         words = {
             name: self._substitute(text) for name in ("text", "app") if (text := getattr(written, name)) is not None
         }
@@ -248,8 +248,8 @@ class _Play:
         except LabError as error:
             raise _give_up(error.message.rstrip(".")) from error
 
-    def _target(self, words: str | Target) -> Target:
-        target = Target(words) if isinstance(words, str) else words
+    def _target(self, words: str | MoveTarget) -> MoveTarget:
+        target = MoveTarget(words) if isinstance(words, str) else words
         return replace(
             target,
             text=self._substitute(target.text),
@@ -287,7 +287,7 @@ class _Play:
         if name:
             self._packages.setdefault(name.casefold(), self.screen.package)
 
-    def _touch(self, kind: str, target: Target, why: str) -> Doing[None]:
+    def _touch(self, kind: str, target: MoveTarget, why: str) -> Doing[None]:
         node = yield from self._seek(lambda: self.screen.find(target), target.text)
         verb = "tap" if kind == "tap" else "hold"
         yield from self._press(node, why or f"I {verb} {_quoted_name(node, target.text)}.", kind)
@@ -298,7 +298,7 @@ class _Play:
             over = self.screen.covered(node.bounds.center)
             if over == "keyboard":
                 yield from self._act(Action("navigate_back"), "I put the keyboard away.")
-                node = self.screen.moved(node)
+                node = self.screen.current_node(node)
             elif over:
                 yield from self._act(Action("wait", ms=1000), "Something lies over what I want to tap; I wait.")
         yield from self._act(Action("click" if kind == "tap" else "long_press", at=node.bounds.center), thought)
@@ -313,9 +313,9 @@ class _Play:
         list_node = self.screen.list()
         if list_node is None:
             return False
-        before = self.screen.look
+        before = self.screen.content_hash
         yield from self._act(Action("scroll", at=list_node.bounds.center, direction=direction), thought)
-        return self.screen.look != before
+        return self.screen.content_hash != before
 
     def _seek(self, find: Callable[[], T | None], words: str) -> Doing[T]:
         """Return what `find` finds, scrolling down and then up. End the run if it is not there."""
@@ -341,7 +341,7 @@ class _Play:
             yield from self._act(Action("navigate_back"), "I put the keyboard away.")
         return (yield from self._seek(find, words))
 
-    def _read(self, move: Move) -> Doing[None]:
+    def _read(self, move: PlaybookMove) -> Doing[None]:
         assert move.read is not None
         reading = replace(
             move.read,
@@ -366,16 +366,16 @@ class _Play:
     def _fill(self, field: Node, text: str, thought: str, *, fresh: bool = False) -> Doing[None]:
         """Replace the text of a field. `fresh` if typing is likely to replace it by itself."""
         for attempt in range(3):
-            here = self.screen.again(field)
+            here = self.screen.find_again(field)
             if here is None or same_text(here.text, text):
                 return
             clear = self.screen.clear(here) if here.text else None
             if clear is not None:
                 yield from self._press(clear, f"I clear what stands there: {here.text[:_SHOWN]!r}.")
-                here = self.screen.again(field) or here
+                here = self.screen.find_again(field) or here
             if not here.focused:
                 yield from self._press(here, f"I put the cursor into {_quoted_name(here, 'the field')}.")
-                here = self.screen.again(field) or here
+                here = self.screen.find_again(field) or here
             prefix_length = 0
             if attempt or not fresh:
                 prefix_length = yield from self._erase(here, text)
@@ -401,7 +401,7 @@ class _Play:
         if self._packages.get(name.casefold(), "") != self.screen.package or not self.screen.package:
             yield from self._open_from_home(name)
         for _ in range(_MOST_UP):
-            up = self.screen.up()
+            up = self.screen.up_button()
             if self.screen.typing():
                 yield from self._act(Action("navigate_back"), "I put the keyboard away.")
             elif self.screen.panel():
@@ -418,15 +418,15 @@ class _Play:
         directions: tuple[Direction, ...] = ("left", "up")
         for direction in directions:
             for _ in range(_MOST_PAGES):
-                icon = self.screen.find(Target(name))
+                icon = self.screen.find(MoveTarget(name))
                 if icon is not None:
                     yield from self._press(icon, f"I open {name}.")
                     self._packages[name.casefold()] = self.screen.package
                     return
-                before = self.screen.look
+                before = self.screen.content_hash
                 swipe = Action("swipe", at=(540, 1500), direction=direction)
                 yield from self._act(swipe, "I look for the app on the next page.")
-                if self.screen.look == before:
+                if self.screen.content_hash == before:
                     break
         raise _give_up(f"I do not find the app {name!r}")
 
@@ -478,7 +478,10 @@ class _Play:
                 self.at = follows
                 return
         # These moves do not depend on the screen, or the screen has not changed.
-        if self.lines[self.at].verb in ("open", "ask", "offer") or self.screen.look == other.before.look:
+        if (
+            self.lines[self.at].verb in ("open", "ask", "offer")
+            or self.screen.content_hash == other.before.content_hash
+        ):
             return
         app = self._app_name(other.before.package)
         try:
@@ -591,7 +594,7 @@ def _quoted_name(node: Node, words: str) -> str:
     return repr(" ".join((node.desc or node.text or words)[:_SHOWN].split()))
 
 
-def _repeat_question(move: Move, question: str) -> str:
+def _repeat_question(move: PlaybookMove, question: str) -> str:
     if not move.meanings:
         return f"That I cannot tell. {question}"
     return f"I need one of these: {', '.join(move.meanings)}. Which shall it be?"

@@ -13,7 +13,7 @@ from lab.core.errors import LabError
 from lab.core.run.step import Action, Direction, Point
 from lab.core.run.trace import Step, Trace
 from lab.core.run.ui_tree import Node, UiTree
-from lab.core.task.playbook import Do, Move, Target, Typed
+from lab.core.task.playbook import Do, MoveTarget, PlaybookMove, Typed
 
 _LAUNCHER = "launcher"
 _OPPOSITE: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
@@ -60,10 +60,10 @@ def as_yaml(moves: tuple[Do, ...]) -> str:
 def _append_move(moves: list[Do], move: Do) -> None:
     """Append a move. Merge it with the previous one if opening an app or typing already covers it."""
     before = moves[-1] if moves else None
-    if isinstance(move, Move) and move.open is not None:
+    if isinstance(move, PlaybookMove) and move.open is not None:
         while moves and moves[-1] == "home":
             moves.pop()
-    elif isinstance(before, Move) and isinstance(move, Move):
+    elif isinstance(before, PlaybookMove) and isinstance(move, PlaybookMove):
         if before.open is not None and move.tap in _UP:
             return
         if isinstance(before.type, Typed) and isinstance(move.type, Typed) and before.type.into == move.type.into:
@@ -88,24 +88,28 @@ def _moves(trace: Trace, step: Step, after: UiTree | None) -> Iterator[Do]:
         case "wait":
             yield "wait"
         case "open_app":
-            yield Move(open=action.app or "")
+            yield PlaybookMove(open=action.app or "")
         case "scroll" | "swipe" if launcher:
             return
         case "scroll" | "swipe":
             direction = action.direction or "down"
-            yield Move(scroll=direction if action.kind == "scroll" else _OPPOSITE[direction], why=why)
+            yield PlaybookMove(scroll=direction if action.kind == "scroll" else _OPPOSITE[direction], why=why)
         case "click" | "long_press" if tree is not None and action.at is not None:
             yield from _touch_moves(action, tree, after, launcher, why)
         case "input_text":
             yield from _type_moves(action, tree, after, why)
         case "ask_user":
             text = action.text or ""
-            yield Move(offer=text) if trace.task.kind == "proactive" else Move(ask=text)
+            yield PlaybookMove(offer=text) if trace.task.kind == "proactive" else PlaybookMove(ask=text)
         case "answer":
-            yield Move(answer=action.text or "")
+            yield PlaybookMove(answer=action.text or "")
         case "status":
             text = _sentence(step.proposed.thought)
-            yield Move(infeasible=text) if action.status == "infeasible" else Move(done=text or "That is done.")
+            yield (
+                PlaybookMove(infeasible=text)
+                if action.status == "infeasible"
+                else PlaybookMove(done=text or "That is done.")
+            )
         case kind:
             hint = "Write the playbook by hand, or record it anew: a step that is marked as a slip there is left out."
             raise LabError(f"run {trace.id}, step {step.index + 1}", f"is a {kind}, which no move can say.", hint)
@@ -116,29 +120,29 @@ def _touch_moves(action: Action, tree: UiTree, after: UiTree | None, launcher: b
     assert at is not None
     if screen.covered(at) == "keyboard":
         field = screen.field("")
-        now = Targets(after).again(field) if field is not None and after is not None else None
+        now = Targets(after).find_again(field) if field is not None and after is not None else None
         if field is not None and now is not None:
-            yield Move(type=Typed(now.text, _field_name(field)), why=why)
+            yield PlaybookMove(type=Typed(now.text, _field_name(field)), why=why)
         return
     field = field_at(screen, at)
     if field is not None and action.kind == "click":
         return  # the text that follows says into which field it goes
     node = _touched_node(screen, at)
     if launcher and node is not None:
-        yield Move(open=node.label)
+        yield PlaybookMove(open=node.label)
     elif node is not None and node.checkable and "Radio" not in node.cls:
-        yield Move(turn_off=node.label, why=why) if node.checked else Move(turn_on=node.label, why=why)
+        yield PlaybookMove(turn_off=node.label, why=why) if node.checked else PlaybookMove(turn_on=node.label, why=why)
     else:
         target = _target(screen, node, at)
-        yield Move(tap=target, why=why) if action.kind == "click" else Move(long_press=target, why=why)
+        yield PlaybookMove(tap=target, why=why) if action.kind == "click" else PlaybookMove(long_press=target, why=why)
 
 
 def _type_moves(action: Action, tree: UiTree | None, after: UiTree | None, why: str) -> Iterator[Do]:
     """Yield a move with the field's whole text afterwards, because a `type` move replaces the text."""
     field = Targets(tree).field("") if tree is not None else None
-    now = Targets(after).again(field) if field is not None and after is not None else None
+    now = Targets(after).find_again(field) if field is not None and after is not None else None
     text = now.text if now is not None and (action.text or "") in now.text else action.text or ""
-    yield Move(type=Typed(text, _field_name(field) if field is not None else ""), why=why)
+    yield PlaybookMove(type=Typed(text, _field_name(field) if field is not None else ""), why=why)
 
 
 def _field_name(field: Node) -> str:
@@ -160,23 +164,23 @@ def _touched_node(screen: Targets, at: Point) -> Node | None:
     return replace(target, text=first.label) if not target.label else target
 
 
-def _target(screen: Targets, node: Node | None, at: Point) -> str | Target:
+def _target(screen: Targets, node: Node | None, at: Point) -> str | MoveTarget:
     """Return words that lead to a place, with nearby words if they alone lead elsewhere, else the place itself."""
     if node is None:
-        return Target(at=at)
+        return MoveTarget(at=at)
     label = " ".join(node.label.split())
     for words in (label.partition("$")[0].strip(), label):  # a sum is another one tomorrow
-        if words and _leads_to(screen, Target(words), at):
+        if words and _leads_to(screen, MoveTarget(words), at):
             return words
     box = screen.tappable(node).bounds
     inside = [
         n.label for n in screen.nodes if n.label and n.bounds.intersection(box) == n.bounds and n.label != node.label
     ]
-    near = (Target(label, near=words) for words in inside)
-    return next((target for target in near if _leads_to(screen, target, at)), Target(at=at))
+    near = (MoveTarget(label, near=words) for words in inside)
+    return next((target for target in near if _leads_to(screen, target, at)), MoveTarget(at=at))
 
 
-def _leads_to(screen: Targets, target: Target, at: Point) -> bool:
+def _leads_to(screen: Targets, target: MoveTarget, at: Point) -> bool:
     node = screen.find(target)
     return node is not None and screen.tappable(node).bounds.contains(*at)
 

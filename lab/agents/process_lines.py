@@ -69,7 +69,7 @@ class ReplyLine(msgspec.Struct, frozen=True):
     decision: Literal["accept", "reject"] | None
 
 
-class Done(msgspec.Struct, frozen=True):
+class TurnResult(msgspec.Struct, frozen=True):
     """Result of a turn: `action` is what was done, null if it was rejected. `error` is the reason of a failure.
 
     `by` proposed it. `nodes` is the screen before it, null if an observation already had it.
@@ -99,7 +99,7 @@ class ObservationLine(msgspec.Struct, frozen=True, tag_field="line", tag="observ
     size: Point
     activity: str
     time: str
-    done: tuple[Done, ...]
+    done: tuple[TurnResult, ...]
     nodes: tuple[NodeLine, ...]
     screenshot: str | None
 
@@ -161,11 +161,11 @@ def node_lines(tree: UiTree) -> tuple[NodeLine, ...]:
     return tuple(lines)
 
 
-def done_line(step: Step, *, seen: bool) -> Done:
+def done_line(step: Step, *, seen: bool) -> TurnResult:
     """Return one step for the program. `seen` is True if an observation already had its screen."""
     reply = ReplyLine(step.reply.text, step.reply.decision) if step.reply is not None else None
     by = step.proposed.by
-    return Done(
+    return TurnResult(
         step=step.index + 1,
         by="person" if by is not None and by.kind == "human" else "agent",
         proposed=step.proposed.action,
@@ -180,7 +180,7 @@ def done_line(step: Step, *, seen: bool) -> Done:
 
 
 def observation_line(
-    brief: TaskBrief, screen: Screen, done_lines: Sequence[Done], turn: int, picture: str | None
+    brief: TaskBrief, screen: Screen, done_lines: Sequence[TurnResult], turn: int, picture: str | None
 ) -> ObservationLine:
     """Return the screen of turn `turn` (from 0), with the steps since the last observation."""
     return ObservationLine(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.agents.targets import mentions, quoted, words
 from lab.core.run.limits import PLAYBOOK_TEXT
 from lab.core.run.step import Reply
-from lab.core.task.playbook import Move
+from lab.core.task.playbook import PlaybookMove
 
 REFUSED = "The person said no, so I leave everything as it is."
 _RESERVED = ("accept", "reject", "else")
@@ -34,7 +34,7 @@ _NOT = ("not", "no", "never", "without", "不", "别")
 _ENDS = ".,!;:，。！；"
 
 
-def meaning(move: Move, reply: Reply) -> tuple[str, str | None]:
+def meaning(move: PlaybookMove, reply: Reply) -> tuple[str, str | None]:
     """Return the branch that a reply to this move selects, and the value it gives.
 
     The branch is `reject`, `accept`, an option, a word that the move looks for, or `else`.
@@ -60,7 +60,7 @@ def meaning(move: Move, reply: Reply) -> tuple[str, str | None]:
     return "accept" if "else" not in move.on_reply else "else", quoted(text)
 
 
-def _named_option(move: Move, text: str) -> str | None:
+def _named_option(move: PlaybookMove, text: str) -> str | None:
     """Return the option that a text names without negation, of several, the one with the most words."""
     matches = [
         (len(words(phrase)), option)

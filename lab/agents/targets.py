@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from lab.core.run.limits import PLAYBOOK_TEXT
 from lab.core.run.step import Point
 from lab.core.run.ui_tree import Bounds, Node, UiTree
-from lab.core.task.playbook import ReadValue, Target
+from lab.core.task.playbook import MoveTarget, ReadValue
 
 _SYSTEM = ("systemui", "keyboard", "inputmethod", ".ime", "latin")
 _KEYBOARD = _SYSTEM[1:]
@@ -71,7 +71,7 @@ class Targets:
         return self.nodes[0].package if self.nodes else ""
 
     @property
-    def look(self) -> int:
+    def content_hash(self) -> int:
         """Hash that is equal for two screens with the same content."""
         return hash(tuple((n.text, n.desc, n.checked, n.selected, n.focused, n.bounds) for n in self.nodes))
 
@@ -87,7 +87,7 @@ class Targets:
 
     # -- things ------------------------------------------------------------------------------------------------
 
-    def find(self, target: Target, *, fields: bool = False) -> Node | None:
+    def find(self, target: MoveTarget, *, fields: bool = False) -> Node | None:
         """Return the node with this name, or None if there is none.
 
         An exact match precedes a partial one, and a clickable node precedes others.
@@ -104,7 +104,7 @@ class Targets:
                 return min(nodes, key=lambda node: self._rank(node, target))
         return None
 
-    def _rank(self, node: Node, target: Target) -> tuple[float, bool, int]:
+    def _rank(self, node: Node, target: MoveTarget) -> tuple[float, bool, int]:
         near = self._distance(node, target.near) if target.near else None
         return near or 0, not self.tappable(node).clickable, len(node.label)
 
@@ -133,7 +133,7 @@ class Targets:
             own = [node for node in fits if same(node.text, label) or same(node.desc, label)]
             if own:
                 return own[0]
-        title = self.find(Target(label))
+        title = self.find(MoveTarget(label))
         if title is None:
             return None
         low, high = self.tappable(title).bounds.top, self.tappable(title).bounds.bottom
@@ -144,20 +144,20 @@ class Targets:
         fields = [node for node in self.nodes if is_field(node)]
         if not name:
             return next((node for node in fields if node.focused), fields[0] if len(fields) == 1 else None)
-        target = self.find(Target(name), fields=True)
+        target = self.find(MoveTarget(name), fields=True)
         if target is not None:
             return target
-        label = self.find(Target(name))
+        label = self.find(MoveTarget(name))
         below = [f for f in fields if label is not None and f.bounds.center[1] >= label.bounds.center[1]]
         return min(below, key=lambda f: f.bounds.top, default=None)
 
-    def again(self, field: Node) -> Node | None:
+    def find_again(self, field: Node) -> Node | None:
         """Return a field of an earlier screen on this one. It moves when the keyboard appears."""
         fields = [node for node in self.nodes if is_field(node)]
         same = [f for f in fields if (f.id, f.desc) == (field.id, field.desc)] or fields
         return min(same, key=lambda f: abs(f.bounds.center[1] - field.bounds.center[1]), default=None)
 
-    def moved(self, node: Node) -> Node:
+    def current_node(self, node: Node) -> Node:
         """Return a node of an earlier screen at its current place."""
         same = [n for n in self.nodes if (n.id, n.text, n.desc, n.cls) == (node.id, node.text, node.desc, node.cls)]
         return min(same, key=lambda n: abs(n.bounds.center[1] - node.bounds.center[1]), default=node)
@@ -183,7 +183,7 @@ class Targets:
         lists = [n for n in self.nodes if n.scrollable and n.bounds.height > _TALL]
         return max(lists, key=lambda n: n.bounds.area, default=None)
 
-    def up(self) -> Node | None:
+    def up_button(self) -> Node | None:
         """Return the node that leads up to the app's first screen or closes a panel."""
         return next((n for n in self.nodes if n.clickable and n.label in _UP), None)
 
@@ -213,7 +213,7 @@ class Targets:
 
     def _label_beside(self, label: str) -> str | None:
         """Return the label to the right of another one, else the label below it."""
-        label_node = self.find(Target(label))
+        label_node = self.find(MoveTarget(label))
         if label_node is None:
             return None
         box = label_node.bounds

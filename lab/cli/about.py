@@ -141,7 +141,7 @@ def _task_line(task: Task, path: Path, *, may_see: bool) -> TaskLine:
     return TaskLine(
         id=task.id,
         kind=task.kind,
-        title=task.shown,
+        title=task.display_name,
         instruction=task.instruction,
         persona=task.persona,
         budget=task.budget,
@@ -194,7 +194,7 @@ def _environment_tasks(args: TasksArguments, address: str) -> int:
     from lab.runs.task_source import EnvironmentTasks
     from simulators.environments.address import read_address
 
-    environment_name, source = read_address(address).shown, EnvironmentTasks(address, args.seed)
+    environment_name, source = read_address(address).display_name, EnvironmentTasks(address, args.seed)
     try:
         environment_tasks = [source.task(name) for name in args.files] if args.files else source.tasks()
     finally:
@@ -210,7 +210,7 @@ def _environment_line(task: Task, address: str) -> TaskLine:
     return TaskLine(
         id=task.id,
         kind=task.kind,
-        title=task.shown,
+        title=task.display_name,
         instruction=task.instruction,
         persona="",
         budget=task.budget,

@@ -118,7 +118,7 @@ def agreement(args: AgreementArguments) -> int:
         )
     print_result(
         result,
-        lambda _: print_agreement(result, {field.id: field.shown for field in study.protocol.fields}),
+        lambda _: print_agreement(result, {field.id: field.display_name for field in study.protocol.fields}),
         json=args.json,
     )
     return 0
@@ -320,7 +320,7 @@ def raters(args: RatersArguments) -> int:
         result = StudyRaters(study.id, study.version, study.title, study.sha, how, numbers)
     print_result(
         result,
-        lambda _: print_raters(result, {field.id: field.shown for field in study.protocol.fields}),
+        lambda _: print_raters(result, {field.id: field.display_name for field in study.protocol.fields}),
         json=args.json,
     )
     return 0

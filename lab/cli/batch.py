@@ -34,8 +34,7 @@ from lab.core.settings import Settings, load
 from lab.core.task.task import Task, agent_word
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
-from lab.runs.descriptions import phone_words
-from lab.runs.pass_rates import (
+from lab.runs.batch.pass_rates import (
     Attempt,
     BatchResult,
     PassRate,
@@ -44,6 +43,7 @@ from lab.runs.pass_rates import (
     count_dealt_again,
     kind_results,
 )
+from lab.runs.descriptions import phone_words
 from lab.runs.task_source import TaskSource, task_source
 from lab.studies.seats import refuse_blind, refuse_recorded
 from simulators import library
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from lab.llm.executor import RemoteModel
-    from lab.runs.batch import Batch
-    from lab.runs.run_places import RunPlace
+    from lab.runs.batch.batch import Batch
+    from lab.runs.batch.run_places import RunPlace
     from lab.runs.spec import Spec
 
 
@@ -98,7 +98,7 @@ class RunArguments(AgentArguments, DevicesArguments, EnvironmentsArguments, Tabl
 
 
 def add_run(parser: Parser) -> None:
-    parser.runs(run, RunArguments, prints={"run": "lab.runs.pass_rates:BatchResult"})
+    parser.runs(run, RunArguments, prints={"run": "lab.runs.batch.pass_rates:BatchResult"})
     parser.examples(
         """\
   hitlab run usual_lunch way_home --attempts 3
@@ -114,7 +114,7 @@ def run(args: RunArguments) -> int:
 
     An agent keeps its memory over all attempts in one place, except for a playbook, which belongs to its task.
     """
-    from lab.runs.batch import Batch, BatchTerms
+    from lab.runs.batch.batch import Batch, BatchTerms
     from lab.runs.spec import harness_token
 
     if args.attempts < 1:
@@ -192,7 +192,7 @@ def _sort_environments(args: RunArguments) -> None:
 
 def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...], int]:
     """Return the places to run in and the number of attempts at a time."""
-    from lab.runs.run_places import run_places
+    from lab.runs.batch.run_places import run_places
 
     devices = args.devices or ([] if args.environments else [settings.device])
     jobs = args.jobs or len(args.environments or args.devices or [""])
@@ -241,7 +241,7 @@ def _load_tasks(
     for name, refusal in errors.items():
         warn(f"{name}: is not run: {refusal.sentence}")
     return tasks, [
-        RefusedAttempt(name, number, places[0].shown, refusal.sentence)
+        RefusedAttempt(name, number, places[0].display_name, refusal.sentence)
         for name, refusal in errors.items()
         for number in range(1, args.attempts + 1)
     ]
@@ -308,7 +308,7 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
         tasks=tasks,
         kinds=kind_results(tasks, args.attempts, independent=not (batch.learns or args.until_pass)),
         jobs=batch.width,
-        places=tuple(place.shown for place in places),
+        places=tuple(place.display_name for place in places),
         broken=tuple(batch.broken),
         lost=len(batch.lost),
         stop_at=args.stop_at,
@@ -449,7 +449,7 @@ class RunCounter:
 
         return on_event
 
-    def done(self, task: str, attempt: Attempt) -> None:
+    def finish_attempt(self, task: str, attempt: Attempt) -> None:
         """Count a finished run and print it."""
         with self._lock:
             self._over += 1

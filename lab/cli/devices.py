@@ -15,7 +15,7 @@ from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, 
 from lab.cli.output import print_json, print_line, print_result, print_table, warn
 from lab.cli.serve.end_signals import end_signals
 from lab.core.errors import LabError
-from lab.devices.device_list import ListedDevice, found
+from lab.devices.device_list import ListedDevice, find_devices
 
 if TYPE_CHECKING:
     from lab.core.task.task import Task
@@ -42,7 +42,7 @@ def add_devices(parser: Parser) -> None:
 
 def devices(args: Arguments) -> int:
     """List the phones. Exit code 3 if one cannot be used as it is."""
-    phones = found(start=True)
+    phones = find_devices(start=True)
     print_result(phones, _print_devices, json=args.json, nothing=_NO_PHONE)
     return 0 if all(phone.ready for phone in phones) else 3
 

@@ -14,6 +14,7 @@ import msgspec
 
 from annotators.validation.study_split import SPLITS, Split
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, amount, flag, option, share, up_to
+from lab.cli.budget import check_budget, check_priced
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, warn
 from lab.core.errors import LabError
@@ -168,9 +169,8 @@ def judge(args: JudgeArguments) -> int:
         for model in (llm, *stages.values()):
             model.check()
             model.check_known()
-            if terms.budget is not None and model.prices() is None:
-                hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
-                raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
+            if terms.budget is not None:
+                check_priced("judge", model)
         with _lock_work(job, args.split):
             outcome = _run_job(job, llm, args, settings.person)
         report = _report(job, outcome)
@@ -259,8 +259,7 @@ def _terms(args: JudgeArguments) -> JudgeTerms:
     ):
         if value < least:
             raise LabError("judge", f"--{name} {value} is less than {least}.", code=2)
-    if args.budget is not None and not 0 < args.budget < float("inf"):
-        raise LabError("judge", f"--budget {args.budget:g} is no sum of dollars.", code=2)
+    check_budget("judge", args.budget)
     if args.dev_share is not None and args.split is None and not args.examples:
         raise LabError("judge", "--dev-share is for --split or --examples.", code=2)
     if args.on:

@@ -106,11 +106,11 @@ def _drop_output() -> None:
 
 
 def _report_error(error: LabError, *, as_json: bool) -> int:
-    from lab.cli.output import Refused, print_json, warn
+    from lab.cli.output import CommandRefusal, print_json, warn
 
     warn(error.sentence)
     if as_json:
-        print_json(Refused(error.title, error.message, error.hint))
+        print_json(CommandRefusal(error.title, error.message, error.hint))
     return error.code
 
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
-class Refused(msgspec.Struct, frozen=True):
+class CommandRefusal(msgspec.Struct, frozen=True):
     """Refusal of a command with --json (exit 1 or 2). Usage errors from argparse print none."""
 
     error: str
@@ -256,17 +256,17 @@ def _print_aligned(columns: list[str], cells: list[list[str]], wide: str, stream
     whole = shutil.get_terminal_size().columns
     widths = _column_widths(needs, folds, whole) if stream.isatty() else dict(enumerate(needs))
 
-    def shown(row: list[str]) -> list[str]:
+    def cut_row(row: list[str]) -> list[str]:
         lines = [wrap_cells(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]
         return [line.rstrip() for line in join_cells(lines, list(widths.values()))]
 
     bold = "\x1b[1m{}\x1b[0m" if stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") else "{}"
-    for line in shown(columns):
+    for line in cut_row(columns):
         stream.write(bold.format(line) + "\n")
     for row in cells:
         below = [at for at in range(len(columns)) if at not in widths and row[at]]
         texts = [row[at] if at == folds else f"{columns[at]}: {row[at]}" for at in sorted(below, key=folds.__ne__)]
-        lines = [*shown(row), *(" " * 4 + line for text in texts for line in wrap_cells(text, max(2, whole - 4)))]
+        lines = [*cut_row(row), *(" " * 4 + line for text in texts for line in wrap_cells(text, max(2, whole - 4)))]
         stream.write("".join(line + "\n" for line in lines))
 
 

@@ -290,9 +290,9 @@ class User(Protocol):
 
 @runtime_checkable
 class SeesScreen(Protocol):
-    """A user who may see the phone. `look` gets the screen before each question."""
+    """A user who may see the phone. `see_screen` gets the screen before each question."""
 
-    def look(self, screen: Observation) -> None: ...
+    def see_screen(self, screen: Observation) -> None: ...
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ import msgspec
 from lab.core.errors import LabError
 from lab.core.run.step import Point
 from lab.devices.adb.adb_server import ListedPhone, Server
-from lab.devices.adb.adb_states import away
+from lab.devices.adb.adb_states import state_trouble
 from lab.devices.adb.shell import Shell
 from lab.devices.adb.system_state import glance
 from lab.devices.adb.tracker import ON_LINE
@@ -42,12 +42,12 @@ class ListedDevice(msgspec.Struct, frozen=True):
         return self.state == ON_LINE and not self.do
 
 
-def found(start: bool, server: Server | None = None) -> list[ListedDevice]:
+def find_devices(start: bool, server: Server | None = None) -> list[ListedDevice]:
     """Query every connected phone, all at once. Without `start`, return nothing if no adb server runs.
 
     Raise `Trouble` if the server does not answer, `LabError` if there is no adb.
     """
-    server = server or Server.named()
+    server = server or Server.from_environment()
     if start:
         server.ready()
     elif not server.running():
@@ -82,7 +82,7 @@ def _device(server: Server, phone: ListedPhone) -> ListedDevice:
     """Return one phone's row, even if it does not answer."""
     model = phone.facts.get("model", "").replace("_", " ")
     if phone.state != ON_LINE:
-        trouble = away(phone.serial, phone.state)
+        trouble = state_trouble(phone.serial, phone.state)
         return ListedDevice(phone.serial, phone.state, model, "", "", None, trouble.hint or trouble.message)
     try:
         packets = "shell_v2" in server.features(phone.serial)

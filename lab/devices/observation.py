@@ -65,7 +65,7 @@ class ScreenObserver:
         for last in range(_TRIES):
             png, trees = consistent(lambda: screencap.png(self._shell, self._screen.state.panel), self._dumper.tree)
             self.glance = glance(self._shell)
-            if last == _TRIES - 1 or not _turned(screencap.png_size(png), self.glance.size):
+            if last == _TRIES - 1 or not _was_rotated(screencap.png_size(png), self.glance.size):
                 return png, trees
         raise AssertionError("the last try is taken")
 
@@ -109,7 +109,7 @@ class ScreenObserver:
         return places if activity == self.glance.activity and places else [whole]
 
 
-def _turned(picture: Point, display: Point | None) -> bool:
+def _was_rotated(picture: Point, display: Point | None) -> bool:
     """Return True if the phone was turned between a screenshot and its system state."""
     return display is not None and (picture[0] > picture[1]) != (display[0] > display[1])
 

@@ -48,9 +48,9 @@ class ScreenWatch:
     def start(self) -> None:
         """Wake the phone, keep it awake and start the thread. Ignore errors here: the thread reports them later."""
         with contextlib.suppress(LabError):
-            self.look()
+            self.poll_state()
             self._keep_awake()
-            self.look()
+            self.poll_state()
         self._thread.start()
 
     @property
@@ -74,7 +74,7 @@ class ScreenWatch:
         if self._thread.ident is not None and threading.current_thread() is not self._thread:
             self._thread.join(_TICK)
 
-    def look(self) -> Trouble | None:
+    def poll_state(self) -> Trouble | None:
         """Poll the state now and wake a sleeping phone. Return the reason why a run cannot continue, or None."""
         with self._lock:
             before, self.state = self.state, screen_state(self._shell)
@@ -87,7 +87,7 @@ class ScreenWatch:
 
     def check(self) -> None:
         """Raise `Trouble` if a run cannot continue now."""
-        trouble = self.look()
+        trouble = self.poll_state()
         if trouble is not None:
             raise trouble
 
@@ -95,7 +95,7 @@ class ScreenWatch:
         while not self._closed.wait(_TICK):
             # A cut connection or a late answer is the tracker's to report.
             with contextlib.suppress(LabError):
-                self._tell(self.look() or self._find_secured_trouble())
+                self._tell(self.poll_state() or self._find_secured_trouble())
                 if self._line is None or _is_closed(self._line):
                     self._keep_awake()
 

@@ -10,7 +10,7 @@ from lab.core.run.trace import DeviceInfo
 from lab.core.text.plain_text import plain
 from lab.core.text.suggestion import list_sentence
 from lab.devices.adb.adb_server import ListedPhone, Server
-from lab.devices.adb.adb_states import away, is_address
+from lab.devices.adb.adb_states import is_address, state_trouble
 from lab.devices.adb.shell import Shell, line_of
 from lab.devices.adb.tracker import ON_LINE, PASSING
 
@@ -46,7 +46,7 @@ def _wait_until_ready(server: Server, serial: str, seconds: float) -> None:
     end = time.monotonic() + seconds
     while (state := _state(server.phones(), serial)) != ON_LINE:
         if state not in PASSING or time.monotonic() > end:
-            trouble = away(serial, state)
+            trouble = state_trouble(serial, state)
             raise LabError(trouble.title, trouble.message, trouble.hint)
         time.sleep(_LOOK)
 
@@ -59,7 +59,7 @@ def _only_phone(phones: list[ListedPhone]) -> str:
         hint = "Plug one in with USB debugging on, or name its address: HOST:PORT."
         raise LabError("phone", "adb has none on the line.", hint)
     if not ready:
-        trouble = away(phones[0].serial, phones[0].state)
+        trouble = state_trouble(phones[0].serial, phones[0].state)
         raise LabError(trouble.title, trouble.message, trouble.hint)
     raise LabError("phone", f"there are {len(ready)} on the line.", f"Say which: {plain(', '.join(ready))}.")
 

@@ -53,7 +53,7 @@ class NoKey(Exception):
     """A required key is not in the environment. The message names it."""
 
 
-def failed(error: Exception, seconds: float, exchange: Exchange, key_env: str = "") -> CallResult:
+def classify_failure(error: Exception, seconds: float, exchange: Exchange, key_env: str = "") -> CallResult:
     """Classify an exception and the server's reply: why the call failed, and whether to try again.
 
     The value of the variable `key_env` is removed from the text, too.

@@ -30,7 +30,7 @@ from lab.core.run.run_records import Blob
 from lab.core.run.step import Usage
 from lab.core.seams import WaitCancelled
 from lab.core.settings import Settings
-from lab.llm.attempt import KEYS, CallResult, NoKey, TooLate, failed, without_secrets
+from lab.llm.attempt import KEYS, CallResult, NoKey, TooLate, classify_failure, without_secrets
 from lab.llm.exchange import Exchange, current_exchange, recorded
 from lab.llm.model_reply import ModelReply, read_completion
 from lab.llm.refused_parameters import LEARNED, SentRequest, adapted, changes_for, names_left_out
@@ -200,7 +200,7 @@ class Llm:
         litellm = self.load(stop)
         began = time.monotonic()
         usage = Usage(tries=0)
-        changes = LEARNED.of(self.model, self.terms.base)
+        changes = LEARNED.changes_for(self.model, self.terms.base)
         asked_otherwise = 0
         while True:
             seconds_left = min(self.terms.timeout, self.terms.seconds - (time.monotonic() - began))
@@ -261,11 +261,13 @@ class Llm:
             raise
         except CutStream as cut:
             cause = cut.__cause__ if isinstance(cut.__cause__, Exception) else cut
-            return failed(cause, seconds, exchange, self.terms.key_env)._replace(usage=self._usage(cut.answer))
+            return classify_failure(cause, seconds, exchange, self.terms.key_env)._replace(
+                usage=self._usage(cut.answer)
+            )
         except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
-            return failed(error, seconds, exchange, self.terms.key_env)
+            return classify_failure(error, seconds, exchange, self.terms.key_env)
         if exchange.has_error:  # a client that makes an answer of what is none
-            return failed(ValueError("no answer"), seconds, exchange, self.terms.key_env)
+            return classify_failure(ValueError("no answer"), seconds, exchange, self.terms.key_env)
         return read(response)
 
     def prices(self) -> tuple[float, float] | None:
@@ -324,7 +326,7 @@ class Llm:
         options = {key: value for key, value in optional_params.items() if key not in ("stream", "extra_body")}
         streamed = STREAMED if self.terms.stream and not batch else {}
         body = {"model": name, "messages": _messages(messages), **options, **streamed}
-        return adapted(body, LEARNED.of(self.model, self.terms.base))
+        return adapted(body, LEARNED.changes_for(self.model, self.terms.base))
 
     def read_body(self, body: Mapping[str, Any]) -> ModelAnswer:
         """Return a batch's response as an answer, its cost at batch prices. Raise `NoModelAnswer` if it has none."""
@@ -337,7 +339,7 @@ class Llm:
         cost = None
         if prices is not None and usage.prompt_tokens is not None:
             cost = (usage.prompt_tokens * prices[0] + (usage.completion_tokens or 0) * prices[1]) / 1e6
-        usage = replace(usage, cost=cost, without=names_left_out(LEARNED.of(self.model, self.terms.base)))
+        usage = replace(usage, cost=cost, without=names_left_out(LEARNED.changes_for(self.model, self.terms.base)))
         if not result.text:
             raise self._no_answer(result, usage, None)
         reply = result.reply or ModelReply()
@@ -345,8 +347,8 @@ class Llm:
 
     def learn_refusal(self, words: str, status: Any) -> None:
         """Store what a server refused of a question in a batch. The next question omits it."""
-        learned = LEARNED.of(self.model, self.terms.base)
-        names = SentRequest.of(self.body((), batch=True)).names
+        learned = LEARNED.changes_for(self.model, self.terms.base)
+        names = SentRequest.from_body(self.body((), batch=True)).names
         sent = SentRequest(names, has_images=True, has_system=True)
         LEARNED.add(self.model, self.terms.base, changes_for(words, sent, learned, sure=status in _WRONG_REQUEST))
 

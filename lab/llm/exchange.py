@@ -51,7 +51,7 @@ class Exchange:
             request = httpx.Request(
                 request.method, request.url, headers=headers, content=content, extensions=request.extensions
             )
-        self.sent = SentRequest.of(body)
+        self.sent = SentRequest.from_body(body)
         return request
 
     def receive(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:

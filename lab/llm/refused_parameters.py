@@ -58,7 +58,7 @@ class SentRequest(NamedTuple):
     has_system: bool = False
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> SentRequest:
+    def from_body(cls, body: Mapping[str, Any]) -> SentRequest:
         """Return the parts of a request body. A request that is not a chat has none to omit."""
         messages = body.get("messages")
         if not isinstance(messages, list):
@@ -165,7 +165,7 @@ class LearnedChanges:
         self._changes: dict[tuple[str, str], frozenset[str]] = {}
         self._guard = threading.Lock()
 
-    def of(self, model: str, base: str) -> frozenset[str]:
+    def changes_for(self, model: str, base: str) -> frozenset[str]:
         """Return the changes that a model's requests need at its server."""
         with self._guard:
             return self._changes.get((model, base), frozenset())

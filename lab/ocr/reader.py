@@ -24,7 +24,7 @@ from lab.core.settings import folder
 from lab.core.text.read_text import ReadLine, ReadText
 from lab.core.values.made_files import make_folder
 from lab.ocr.engine import check_engine
-from lab.ocr.worker import LENGTH, MOST_BYTES, sent
+from lab.ocr.worker import LENGTH, MOST_BYTES, write_message
 
 IDLE = 60.0
 """Seconds without a picture after which the process ends."""
@@ -101,7 +101,7 @@ class TextReader:
         try:
             text = self.stored_text(sha256)
             if text is None:
-                text = ReadText(self.engine, tuple(self._asked(data, until, patience)))
+                text = ReadText(self.engine, tuple(self._ask_worker(data, until, patience)))
                 self._cache_in_memory(sha256, text)
                 if keep:
                     self._write_cache(sha256, text)
@@ -131,15 +131,15 @@ class TextReader:
 
     # -- the process -----------------------------------------------------------------------------------------
 
-    def _asked(self, data: bytes, until: float, patience: float) -> list[ReadLine]:
+    def _ask_worker(self, data: bytes, until: float, patience: float) -> list[ReadLine]:
         if len(data) > MOST_BYTES:
             raise _read_error(f"it has {len(data):,} bytes, more than {MOST_BYTES:,}")
         for fresh in (False, True):  # an idle process may end between the check and the write
-            process = self._running(fresh=fresh)
+            process = self._running_worker(fresh=fresh)
             assert process.stdin is not None
             assert process.stdout is not None
             try:
-                sent(process.stdin.fileno(), data)
+                write_message(process.stdin.fileno(), data)
                 reply = _reply(process.stdout.fileno(), until)
             except TimeoutError:
                 process.kill()
@@ -151,7 +151,7 @@ class TextReader:
             return reply
         raise _read_error("the engine ended")
 
-    def _running(self, *, fresh: bool) -> subprocess.Popen[bytes]:
+    def _running_worker(self, *, fresh: bool) -> subprocess.Popen[bytes]:
         process = self._process
         if process is not None and (fresh or process.poll() is not None):
             process.kill()

@@ -39,7 +39,7 @@ def main(idle: float) -> int:
         except (ImportError, MemoryError, OSError, ValueError) as error:
             reply = {"error": f"{error}"[:200] or type(error).__name__}
         text = msgspec.json.encode(reply)
-        sent(out, text)
+        write_message(out, text)
     return 0
 
 
@@ -51,7 +51,7 @@ def received(descriptor: int) -> bytes | None:
     return _read_exactly(descriptor, size)
 
 
-def sent(descriptor: int, data: bytes) -> None:
+def write_message(descriptor: int, data: bytes) -> None:
     """Write one message."""
     view = memoryview(LENGTH.pack(len(data)) + data)
     while view:

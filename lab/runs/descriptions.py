@@ -75,7 +75,7 @@ def action_words(action: Action, tree: UiTree | None = None) -> str:
     """Describe an action in a line: `tap "Milk"`, `type "two, please"`, `swipe left`, `ask "Which one?"`."""
     match action.kind:
         case "click" | "double_tap" | "long_press":
-            at = action.at or _box_middle(action)
+            at = action.at or box_middle(action)
             name = target_name(tree, at)
             return f'{_POINTED[action.kind]} "{name}"' if name else f"{_POINTED[action.kind]} {point_words(at)}"
         case "drag":
@@ -162,12 +162,6 @@ def local_time(stamp: str) -> str:
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else one_line(stamp, 16)
 
 
-def seconds_between(earlier: str | None, later: str | None) -> float | None:
-    """Return the seconds between two stored times, or None if one is missing or invalid."""
-    a, b = _parse_time(earlier or ""), _parse_time(later or "")
-    return None if a is None or b is None else (b - a).total_seconds()
-
-
 def seconds_words(seconds: float | None) -> str:
     """Format a duration as `0.4 s`, `12 s`, `3 min 05 s`, empty if unknown."""
     if seconds is None:
@@ -252,7 +246,8 @@ def _quote(text: str | None) -> str:
     return f'"{one_line(text or "")}"'
 
 
-def _box_middle(action: Action) -> Point | None:
+def box_middle(action: Action) -> Point | None:
+    """Return the middle of an action's first box, or None if it has no box."""
     if not action.boxes:
         return None
     left, top, right, bottom = action.boxes[0]

@@ -139,16 +139,7 @@ class Session:
         self._passed_step = breakpoint_step(earlier)
         self._one_turn = False
         self.person_agent = PersonAgent(self.person, self.turns, self.control.stop)
-        self.agent = agent or (self.person_agent if spec.agent == PERSON else agent_of(spec.agent, store, spec.task))
-        if isinstance(self.agent, Interruptible):
-            self.agent.stop = self.control.stop
-        if isinstance(self.agent, SupportsPictures):
-            self.agent.keep = self._hold_blob
-        if isinstance(self.agent, SupportsOcr):
-            self.agent.read = self.words.read if spec.reads else _read_nothing
-        if isinstance(self.agent, SupportsIntroduction):
-            self.agent.introduce()
-        self._agent_lent = agent is not None
+        self._connect_agent(agent)
         self._status = ""
         self.user = user_of(spec, self.person, self.questions)
         self.shadows = Shadows(store, self.trace_id, spec.shadows if store.kit() is None else ())
@@ -159,20 +150,39 @@ class Session:
         self._begun = self._waits_for_phone = self._is_paused = False
         # Postures that were reported before the run began, to record at its start.
         self._postures: list[tuple[str, str]] = []
+        self.first = self._begin_phone(device, resume)
+        self._judge = scorer_of(spec.task, self.device, self.first)
+        self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
+
+    def _connect_agent(self, lent: Agent | None) -> None:
+        """Take the lent or the spec's agent, give it what it can use of this run, and let it introduce itself."""
+        spec = self.spec
+        self.agent = lent or (
+            self.person_agent if spec.agent == PERSON else agent_of(spec.agent, self.store, spec.task)
+        )
+        self._agent_lent = lent is not None
+        if isinstance(self.agent, Interruptible):
+            self.agent.stop = self.control.stop
+        if isinstance(self.agent, SupportsPictures):
+            self.agent.keep = self._hold_blob
+        if isinstance(self.agent, SupportsOcr):
+            self.agent.read = self.words.read if spec.reads else _read_nothing
+        if isinstance(self.agent, SupportsIntroduction):
+            self.agent.introduce()
+
+    def _begin_phone(self, lent: Device | None, resume: Trace | None) -> dict[str, Any] | None:
+        """Wrap the lent or the spec's device and return its first state. On failure close what is not lent."""
         self.device = RecoveringDevice(
-            device or phone_of(spec), self.control.stop, self._on_trouble, self._record_posture
+            lent or phone_of(self.spec), self.control.stop, self._on_trouble, self._record_posture
         )
         phone = self.device.device
         try:
-            self.first = restore_phone(store, phone, resume) if resume else phone.snapshot()
+            return restore_phone(self.store, phone, resume) if resume else phone.snapshot()
         except BaseException:
-            # A phone that was given is its owner's to close.
-            if device is None:
+            if lent is None:
                 self.device.close()
             self._close_agent()
             raise
-        self._judge = scorer_of(spec.task, self.device, self.first)
-        self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
     @property
     def agent_actor(self) -> Actor:
@@ -192,7 +202,7 @@ class Session:
         self._began_ms = monotonic_ms()
         try:
             if self._resume is None:
-                self.append(self._started())
+                self.append(self._start_event())
             elif self._overrides is None or self._resume.paused:
                 self.append(Resumed(by=self.person))
             if self._resume is not None and self._overrides is None and self.agent_actor != self._resume.agent:
@@ -455,7 +465,7 @@ class Session:
 
     # -- building --------------------------------------------------------------------------------------------
 
-    def _started(self) -> Started:
+    def _start_event(self) -> Started:
         spec = self.spec
         return Started(
             trace=self.trace_id,

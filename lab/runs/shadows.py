@@ -147,7 +147,7 @@ def _ask_model(row: ShadowAnswer, user: ModelUser, question: ShadowQuestion, sto
     """Return the result that supersedes the row of a request."""
     row = replace(row, id=uuid7(), supersedes=row.id)
     try:
-        user.look(question.screen)
+        user.see_screen(question.screen)
         reply = user.reply(question.question, question.history, stop)
     except UnusedReplies as error:
         return _without_answer(replace(row, usage=error.usage), "unusable", error)

@@ -251,13 +251,14 @@ def playbook_agent(agent: str, task: Task | None) -> Agent:
 
 def may_ask(task: Task, agent: str) -> bool:
     """Return True if an agent may ask the user something: any may except a playbook without a question."""
-    from lab.core.task.playbook import Move, moves_of, walk
+    from lab.core.task.playbook import PlaybookMove, moves_of, walk
 
     if not is_playbook(agent):
         return True
     moves = walk(moves_of(task.playbook, task.playbooks, agent.partition(":")[2], f"task {task.id}"))
     return any(
-        isinstance(move, Move) and (move.verb in ("ask", "offer") or move.kind == "ask_user") for _, move, _ in moves
+        isinstance(move, PlaybookMove) and (move.verb in ("ask", "offer") or move.kind == "ask_user")
+        for _, move, _ in moves
     )
 
 

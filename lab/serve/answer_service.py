@@ -9,9 +9,9 @@ from typing import NamedTuple
 from lab.core.errors import LabError
 from lab.core.task.task import Actor
 from lab.llm.client import Llm
-from lab.runs.automatic_answers import AutomaticAnswers, UserOf
-from lab.runs.conversation_intake import Intake
-from lab.runs.running_servers import RunningServer
+from lab.runs.endpoint.automatic_answers import AutomaticAnswers, UserOf
+from lab.runs.endpoint.conversation_intake import Intake
+from lab.runs.endpoint.running_servers import RunningServer
 from lab.serve.endpoint import Endpoint, EndpointServer
 from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.known_tasks import KnownTask

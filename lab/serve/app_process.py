@@ -83,9 +83,9 @@ class AppProcess:
         await self._send(b"D", text.encode("utf-8", "replace"))
 
     async def resize(self, columns: int, rows: int) -> None:
-        await self.tell({"type": "resize", "width": columns, "height": rows})
+        await self.send_message({"type": "resize", "width": columns, "height": rows})
 
-    async def tell(self, about: dict[str, object]) -> None:
+    async def send_message(self, about: dict[str, object]) -> None:
         """Send JSON about the terminal: its size or focus."""
         await self._send(b"M", msgspec.json.encode(about))
 
@@ -109,7 +109,7 @@ class AppProcess:
         process = self._process
         assert process is not None
         if process.returncode is None:
-            await self.tell({"type": "quit"})
+            await self.send_message({"type": "quit"})
             self.hang_up()
             drain = asyncio.create_task(self._drain())
             # None first: let the app exit by itself.

@@ -151,7 +151,7 @@ class BrowserWindow:
         elif kind == "resize":
             await self._process.resize(*clamped(int(about["width"]), int(about["height"])))
         elif kind in ("focus", "blur"):
-            await self._process.tell({"type": kind})
+            await self._process.send_message({"type": kind})
         elif kind == "ping":
             await self._socket.send_json(["pong", str(about)[:32]])
 

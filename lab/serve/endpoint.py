@@ -29,7 +29,7 @@ from lab.core.text.plain_text import plain
 from lab.core.values.whole_number import whole_number
 from lab.serve.connections import SilentConnections, allow_many_files
 from simulators.users.endpoint import chat_reply
-from simulators.users.endpoint.access import TOKEN, Access, Refusal, RequestRefused, TooManyWait, is_loopback
+from simulators.users.endpoint.access import TOKEN, Access, RequestRefusal, RequestRefused, TooManyWait, is_loopback
 from simulators.users.endpoint.chat_reply import Answer
 from simulators.users.endpoint.chat_request import ChatRequest, read_chat, read_responses
 from simulators.users.endpoint.request_fields import Api
@@ -51,7 +51,7 @@ _READS: dict[str, tuple[Api, Callable[[bytes, str, int], ChatRequest]]] = {
     "/responses": ("responses", read_responses),
 }
 _JSON, _STREAM = "application/json", "text/event-stream"
-_CLOSES = Refusal(503, "The endpoint closes.", "server_error")
+_CLOSES = RequestRefusal(503, "The endpoint closes.", "server_error")
 _FIELD = re.compile(r"\bfield ([\w.\[\]]+):")
 _CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.I)
 _METHODS = {"/models": "GET, HEAD", **dict.fromkeys(_READS, "POST")}
@@ -106,11 +106,13 @@ class Endpoint:
         except _Refused as refused:
             return _refusal_reply(refused.refusal, retry=refused.retry)
         except TooManyWait as error:
-            return _refusal_reply(Refusal(429, plain(error.sentence, lines=False), "rate_limit_error"), retry=True)
+            return _refusal_reply(
+                RequestRefusal(429, plain(error.sentence, lines=False), "rate_limit_error"), retry=True
+            )
         except RequestRefused as error:
             return _refusal_reply(_refusal_of(error))
         except LabError:
-            refusal = Refusal(500, "The question could not be kept, and was not asked.", "server_error")
+            refusal = RequestRefusal(500, "The question could not be kept, and was not asked.", "server_error")
             return _refusal_reply(refusal, retry=True)
 
     def close(self) -> None:
@@ -232,39 +234,43 @@ def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
 
 
 class _Refused(Exception):
-    def __init__(self, refusal: Refusal, *, retry: bool = False) -> None:
+    def __init__(self, refusal: RequestRefusal, *, retry: bool = False) -> None:
         self.refusal, self.retry = refusal, retry
 
 
-def _path_refusal(rest: str, method: str) -> Refusal | None:
+def _path_refusal(rest: str, method: str) -> RequestRefusal | None:
     """Return the refusal of an unknown path or method, or None."""
     if rest not in (*_READS, "/models"):
-        return Refusal(404, "There is no such path here: /v1/chat/completions, /v1/responses and /v1/models are.")
+        return RequestRefusal(
+            404, "There is no such path here: /v1/chat/completions, /v1/responses and /v1/models are."
+        )
     if method != "POST" or rest == "/models":
-        return Refusal(405, f"{method} is no method of this path.", allow=_METHODS[rest])
+        return RequestRefusal(405, f"{method} is no method of this path.", allow=_METHODS[rest])
     return None
 
 
-def _body_refusal(headers: dict[str, str]) -> Refusal | None:
+def _body_refusal(headers: dict[str, str]) -> RequestRefusal | None:
     """Return the refusal of a body that is not JSON in UTF-8 by its headers, or None."""
     coding = headers.get("content-encoding", "").strip().lower()
     if coding not in ("", "identity"):
-        return Refusal(415, f"Content-Encoding {plain(coding, lines=False)[:40]}: nothing is unpacked here.")
+        return RequestRefusal(415, f"Content-Encoding {plain(coding, lines=False)[:40]}: nothing is unpacked here.")
     kind = headers.get("content-type", "")
     if kind.strip().lower().startswith("multipart/"):
-        return Refusal(415, "Content-Type multipart: a request is one JSON document, application/json.")
+        return RequestRefusal(415, "Content-Type multipart: a request is one JSON document, application/json.")
     charset = _CHARSET.search(kind)
     if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
-        return Refusal(415, f"Content-Type with charset {plain(charset[1], lines=False)[:40]}: JSON is in UTF-8.")
+        return RequestRefusal(
+            415, f"Content-Type with charset {plain(charset[1], lines=False)[:40]}: JSON is in UTF-8."
+        )
     return None
 
 
-def _refusal_of(error: LabError) -> Refusal:
+def _refusal_of(error: LabError) -> RequestRefusal:
     """Convert an error of a request, with the field that it names."""
     named = _FIELD.search(error.message)
     field = error.field if isinstance(error, RequestRefused) else named[1] if named is not None else None
     status = error.status if isinstance(error, RequestRefused) else 400
-    return Refusal(status, plain(error.sentence, lines=False)[:2000], field=field[:200] if field else None)
+    return RequestRefusal(status, plain(error.sentence, lines=False)[:2000], field=field[:200] if field else None)
 
 
 async def _read_body(request: web.BaseRequest, headers: Mapping[str, str]) -> bytes:
@@ -281,14 +287,16 @@ async def _read_body(request: web.BaseRequest, headers: Mapping[str, str]) -> by
                 if len(data) > limits.ENDPOINT_BYTES:
                     raise _too_long()
     except TimeoutError:
-        raise _Refused(Refusal(408, "The request came too slowly.")) from None
+        raise _Refused(RequestRefusal(408, "The request came too slowly.")) from None
     except web.RequestPayloadError:
-        raise _Refused(Refusal(400, "The request's chunks are invalid.")) from None
+        raise _Refused(RequestRefusal(400, "The request's chunks are invalid.")) from None
     return bytes(data)
 
 
 def _too_long() -> _Refused:
-    return _Refused(Refusal(413, f"The request has more than the {limits.ENDPOINT_BYTES:,} bytes that are read."))
+    return _Refused(
+        RequestRefusal(413, f"The request has more than the {limits.ENDPOINT_BYTES:,} bytes that are read.")
+    )
 
 
 def _retries(headers: dict[str, str]) -> int:
@@ -300,7 +308,7 @@ def _retries(headers: dict[str, str]) -> int:
 # -- replies -----------------------------------------------------------------------------------------------------
 
 
-def _refusal_reply(refusal: Refusal, *, retry: bool = False) -> web.Response:
+def _refusal_reply(refusal: RequestRefusal, *, retry: bool = False) -> web.Response:
     reply = _whole_reply(refusal.status, encode(chat_reply.error_value(refusal.message, refusal.kind, refusal.field)))
     if not retry:
         # openai's client obeys this header.
@@ -386,7 +394,9 @@ class EndpointServer:
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             silent.discard(request)
             if len(server.connections) > limits.ENDPOINT_CONNECTIONS:
-                return _refusal_reply(Refusal(503, "Too many clients are connected.", "server_error"), retry=True)
+                return _refusal_reply(
+                    RequestRefusal(503, "Too many clients are connected.", "server_error"), retry=True
+                )
             return await self._app.handle(request)
 
         # aiohttp would log errors of handlers, and their words may hold what was asked.

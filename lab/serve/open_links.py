@@ -77,10 +77,10 @@ class OpenLinks:
 
         return await self._on_thread(enter)
 
-    async def refused(self, links: Sequence[RoomLink]) -> dict[str, LinkRefused]:
+    async def refused_links(self, links: Sequence[RoomLink]) -> dict[str, LinkRefused]:
         """Map the ids of those links that no longer open their rooms to the reasons."""
 
-        def look() -> dict[str, LinkRefused]:
+        def read_refusals() -> dict[str, LinkRefused]:
             refusals: dict[str, LinkRefused] = {}
             for room_link in links:
                 try:
@@ -91,7 +91,7 @@ class OpenLinks:
                     continue  # the file may be readable again next time: close no room for it
             return refusals
 
-        return await self._on_thread(look)
+        return await self._on_thread(read_refusals)
 
     def close(self) -> None:
         self._thread.shutdown(wait=True)

@@ -286,7 +286,7 @@ class LabServer:
         while True:
             await asyncio.sleep(_LOOKS)
             links = {window.link.link.id: window.link for window in self.windows.values()}
-            refusals = await self.links.refused([*links.values()]) if links else {}
+            refusals = await self.links.refused_links([*links.values()]) if links else {}
             for window in [*self.windows.values()]:
                 if (error := refusals.get(window.link.link.id)) is not None:
                     await window.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))

@@ -90,10 +90,10 @@ def hashed(secret: str) -> str:
 def links_of(store: Store, study: Study | None, purpose: Purpose = "room") -> list[Link]:
     """Return every link of a study, or of the room Answer, for a purpose, in order of creation."""
     acts = store.answer_links.acts() if study is None else store.labels.acts_of(study, LINK_ACTS)
-    return [link for link in _links(acts) if link.purpose == purpose]
+    return [link for link in _read_links(acts) if link.purpose == purpose]
 
 
-def _links(acts: Iterable[Act]) -> list[Link]:
+def _read_links(acts: Iterable[Act]) -> list[Link]:
     links: dict[str, Link] = {}
     for act in acts:
         detail = act.detail
@@ -111,11 +111,11 @@ def _links(acts: Iterable[Act]) -> list[Link]:
                 purpose="watch" if detail.get("purpose") == "watch" else "room",
             )
         elif (link := links.get(id)) is not None and link.rater == act.rater.id:
-            links[id] = _after(link, act)
+            links[id] = _apply_act(link, act)
     return list(links.values())
 
 
-def _after(link: Link, act: Act) -> Link:
+def _apply_act(link: Link, act: Act) -> Link:
     if act.act == "revoked":
         return msgspec.structs.replace(link, revoked_at=act.at)
     browsers = (*link.browsers, str(act.detail.get("browser", "")))
@@ -140,13 +140,13 @@ def make_link(
     detail: dict[str, object] = {"link": link.id, "sha": link.secret_sha, "by": by}
     detail |= ({"until": until} if until else {}) | ({"shared": True} if shared else {})
     detail |= {"purpose": purpose} if purpose != "room" else {}
-    _record(store, link, "invited", detail)
+    _record_act(store, link, "invited", detail)
     return NewLink(link, token)
 
 
 def revoke_link(store: Store, link: Link, *, by: str) -> None:
     """Revoke a link and everything that it opened."""
-    _record(store, link, "revoked", {"link": link.id, "by": by})
+    _record_act(store, link, "revoked", {"link": link.id, "by": by})
 
 
 def enter_link(store: Store, study: Study | None, link: Link) -> str:
@@ -163,7 +163,7 @@ def enter_link(store: Store, study: Study | None, link: Link) -> str:
             raise LinkRefused("unknown", "is none that was made here.")
         check_free(store, study, fresh)
 
-    _record(store, link, "entered", {"link": link.id, "browser": hashed(browser)}, check)
+    _record_act(store, link, "entered", {"link": link.id, "browser": hashed(browser)}, check)
     return browser
 
 
@@ -225,7 +225,7 @@ def newest(links: Iterable[Link], at: str) -> dict[str, Link]:
     return {link.rater: link for link in links if link.state(at) == "open"}
 
 
-def _record(
+def _record_act(
     store: Store, link: Link, kind: ActKind, detail: dict[str, object], check: Callable[[], None] = lambda: None
 ) -> None:
     act = Act(uuid7(), link.study, link.version, Actor("human", link.rater), kind, now(), detail=detail)

@@ -266,7 +266,7 @@ class AdjudicateScreen(RoomScreen[None]):
     def mark_evidence(self) -> None:
         """Mark the evidence of the answers in the run."""
         rests = [
-            Evidence(label.evidence, label.region, voice.called)
+            Evidence(label.evidence, label.region, voice.display_name)
             for voice in self.pane.answers.rows
             if (label := voice.said.label) is not None and label.evidence
         ]

@@ -201,7 +201,7 @@ class SettlementPane(ReportsErrors, Vertical):
             return "{entry.keep} keeps what you typed, {entry.leave} leaves."
         if self.case is None or self.case.closed:
             return "{adjudicate.next}: the next item. {adjudicate.back}: back to the queue."
-        if self.draft.chosen:
+        if self.draft.has_choice:
             return "{adjudicate.settle}: say why and settle it."
         if self.case.settled is not None:
             acts = "{adjudicate.withdraw} leaves it unsettled, {adjudicate.next} goes on."
@@ -342,11 +342,11 @@ class SettlementPane(ReportsErrors, Vertical):
         self._pending_move = (voice.mask, None)
         choices = self.wording.choices(self.item) if way_of(self.item) == "choice" else []
         if not choices:
-            self.type("now", f"{voice.called} changed to", "", hint_of(self.item.field))
+            self.type("now", f"{voice.display_name} changed to", "", hint_of(self.item.field))
             return
         stayed = [MenuEntry(_STAYED, "did not change their mind")] if voice.mask in self.draft.moves else []
         entries = [MenuEntry(f"now {at}", move.says) for at, move in enumerate(choices)]
-        self._open_menu(f"{voice.called} changed to", [*entries, *stayed])
+        self._open_menu(f"{voice.display_name} changed to", [*entries, *stayed])
 
     def _open_menu(self, title: str, entries: Sequence[MenuEntry]) -> None:
         """Open the menu. In a low terminal it takes the rows of the answers."""
@@ -378,7 +378,9 @@ class SettlementPane(ReportsErrors, Vertical):
     def _why_unmoved(self, now: Any) -> str:
         """Return why this is not a change of mind, empty if it is one."""
         voice = next(row for row in self.answers.rows if row.mask == self._pending_move[0])
-        return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
+        return (
+            f"{voice.display_name} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
+        )
 
     def _ask_why_moved(self, now: Any) -> None:
         self._pending_move = (self._pending_move[0], now)
@@ -466,7 +468,7 @@ class SettlementPane(ReportsErrors, Vertical):
 
     def action_settle(self) -> None:
         """Ask for the reason if an answer was chosen."""
-        if not self.draft.chosen:
+        if not self.draft.has_choice:
             most = " or m, what most say" if self.case is not None and self.case.majority is not None else ""
             self.renew(f"Choose what is right first: a digit{most}.")
             return

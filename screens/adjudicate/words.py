@@ -39,7 +39,7 @@ class SettlementDraft:
     judges_seen: bool = False
 
     @property
-    def chosen(self) -> bool:
+    def has_choice(self) -> bool:
         return self.value is not None or self.missing is not None
 
 
@@ -137,7 +137,7 @@ _MEANS: Mapping[Means, str] = {
 
 
 def _question_name(way: Wording, question: Field) -> str:
-    return plain(way.protocol.word(way.locale, f"{question.id}.says", question.shown), lines=False)
+    return plain(way.protocol.word(way.locale, f"{question.id}.says", question.display_name), lines=False)
 
 
 # -- one item ----------------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move
         words.append("✎")
     if move is not None:
         words.append(f"→ {answer_words(way, item, move.now, None)}")
-    return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
+    return Content.assemble((f"{voice.display_name:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 
 def _flag_words(way: Wording, id: str) -> str:
@@ -183,15 +183,15 @@ def beside_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer | None, dr
     parts: list[tuple[str, str]] = []
     label = voice.said.label if voice is not None else None
     if voice is not None and label is not None and label.note:
-        parts.append((f"{voice.called}: “{plain(label.note)}”\n", ""))
+        parts.append((f"{voice.display_name}: “{plain(label.note)}”\n", ""))
     if voice is not None and label is not None and label.cites:
-        parts.append((f"{voice.called} points at the guide: {plain(label.cites)}\n", MUTED))
+        parts.append((f"{voice.display_name} points at the guide: {plain(label.cites)}\n", MUTED))
     item = item_at(way.protocol, case.unit, case.spot)
     if case.closed:
         parts.append((f"{plain(case.closed, lines=False)}\n", WARNING))
     if case.settled is not None:
         parts += _settled_parts(way, case, item)
-    if draft.chosen or draft.moves or draft.minutes is not None:
+    if draft.has_choice or draft.moves or draft.minutes is not None:
         parts += _draft_parts(way, item, draft)
     return Content.assemble(*parts)
 
@@ -204,11 +204,11 @@ def _settled_parts(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tup
     parts.append((f"{plain(what.reason)}\n", ""))
     if what.judges_seen:
         parts.append(("after judges' answers were looked at\n", MUTED))
-    return parts + _move_parts(way, item, {case.called(move.rater): move for move in what.moves})
+    return parts + _move_parts(way, item, {case.rater_name(move.rater): move for move in what.moves})
 
 
 def _draft_parts(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
-    answer = answer_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
+    answer = answer_words(way, item, draft.value, draft.missing) if draft.has_choice else "nothing yet"
     minutes = f", {draft.minutes:g} min" if draft.minutes is not None else ""
     parts = [("Not settled yet: ", WARNING), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
     parts += _move_parts(way, item, draft.moves)

@@ -55,7 +55,7 @@ from screens.widgets.table import Table, TableColumn
 from screens.widgets.text_fields import TextLine
 
 if TYPE_CHECKING:
-    from annotators.agreement.disputes import Dispute, DisputedAnswer
+    from annotators.agreement.ratings.disputes import Dispute, DisputedAnswer
     from lab.studies.progress.agreement_cache import StudyOverview
     from store.store import Store
     from store.studies.agreement_labels import FilePosition

@@ -19,7 +19,7 @@ from lab.core.study.study import Study
 from screens.agreement.rows import raters_of
 
 if TYPE_CHECKING:
-    from annotators.agreement.disputes import Dispute
+    from annotators.agreement.ratings.disputes import Dispute
     from annotators.study_data import StudyData
     from lab.studies.progress.agreement_cache import AnswerGrid, StudyOverview
     from store.store import Store
@@ -160,8 +160,8 @@ class AgreementComputation:
     def list_items(self, study: Study, how: IntervalTerms, ask: ChartRequest) -> DisputedList:
         """List the items of a request."""
         from annotators.agreement.agreements import disputed_places
-        from annotators.agreement.disputes import disputes, disputes_between
-        from annotators.agreement.pairs import CATEGORICAL
+        from annotators.agreement.ratings.disputes import disputes, disputes_between
+        from annotators.agreement.ratings.fields import CATEGORICAL
 
         study_data = self._study_data(study, how)
         places: Sequence[tuple[str, str]] = disputed_places(study_data, ask.field, ask.cell, ask.one, ask.other)

@@ -20,7 +20,7 @@ from lab.studies.rating.past_sheets import past_sheets
 from lab.studies.rating.practice import PracticeItem
 from lab.studies.rating.rating_session import RatingSession
 from screens.annotate.answer_field import AnswerLine
-from screens.annotate.attendance import Attendance
+from screens.annotate.attendance import StudyAttendance
 from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
 from screens.annotate.keys import ROOM_KEYS
@@ -85,7 +85,7 @@ class AnnotateScreen(RoomScreen[None]):
         self.settings = settings
         self.person = Actor("human", settings.person)
         clock = clock or Clock()
-        self.attendance = Attendance(self, store, clock)
+        self.attendance = StudyAttendance(self, store, clock)
         self.introduction = IntroductionCourse(self, store)
         self.course = StudyCourse(self, store, settings, self.attendance, self.introduction)
         self.view: View = "shelf"
@@ -336,7 +336,7 @@ class AnnotateScreen(RoomScreen[None]):
             self.refresh_lines()
         elif self.view == "open" and self.sheet_pane.editor.entry.digits:
             self.sheet_pane.drop_digits()
-        elif self.view in ("open", "told") and self.unit_pane.back():
+        elif self.view in ("open", "told") and self.unit_pane.go_back():
             self.refresh_lines()
         elif self.view != "shelf":
             self.show_shelf()

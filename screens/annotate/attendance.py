@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-class Attendance:
+class StudyAttendance:
     """Attendance from opening a study to leaving it.
 
     A failed write becomes a notification of `owner`, and work continues.
@@ -48,7 +48,7 @@ class Attendance:
 
     def end(self) -> None:
         """End attendance."""
-        self.record_act("rose", {"seconds": round(self.pace.worked, 1), "away": round(self.pace.away, 1)})
+        self.record_act("rose", {"seconds": round(self.pace.worked, 1), "away": round(self.pace.seconds_away, 1)})
         self.session = None
 
     def record_act(self, kind: ActKind, detail: dict[str, object] | None = None) -> None:
@@ -71,7 +71,7 @@ class Attendance:
 
     def record_absences(self) -> None:
         """Store the absences that ended."""
-        for seconds in self.pace.ended():
+        for seconds in self.pace.take_absences():
             self.record_act("break" if seconds >= REST else "idle", {"seconds": round(seconds, 1)})
 
     @property

@@ -75,7 +75,7 @@ def _field_parts(protocol: Protocol, locale: str, field: Field) -> Iterator[Part
 def _option_parts(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
     key = f"{field.id}.{option.id}"
     means = plain(protocol.word(locale, f"{key}.means", option.means))
-    says = protocol.word(locale, key, option.shown)
+    says = protocol.word(locale, key, option.display_name)
     if field.sided and option.id in _SIDES:  # the sheet names them by their side
         says = protocol.sheet_word(locale, _SIDES[option.id])
     yield f"• {plain(says, lines=False)}", "bold"

@@ -198,8 +198,8 @@ class ItemPane(Vertical):
 
     def take_room(self, rows: int, width: int) -> None:
         """Divide the rows: the options stay in view, and the question scrolls in the rest."""
-        room = max(1, rows - 2 - (1 if self.problem_line.said else 0))
-        asks = len(self.question_line.said.wrap(width))
+        room = max(1, rows - 2 - (1 if self.problem_line.current_text else 0))
+        asks = len(self.question_line.current_text.wrap(width))
         gives = self.options.rows(width) if self.options.display else 0
         option_rows = min(gives, max(2, room - min(asks, max(2, room // 3))))
         self.choices.styles.max_height = max(1, option_rows)

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from lab.core.run.step import Observation, Point
 from lab.core.run.ui_tree import Bounds
-from lab.runs.recorded_run import PlaceView
+from lab.runs.replay.recorded_run import PlaceView
 from screens.lab import window_of
 from screens.mirror.fit import Zoom, phone_room
 from screens.mirror.marks import PhoneMark

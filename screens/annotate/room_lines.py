@@ -8,7 +8,7 @@ from textual.content import Content
 
 from lab.core.task.task import Actor
 from lab.studies.rating.rating_session import RatingSession
-from screens.annotate.attendance import Attendance
+from screens.annotate.attendance import StudyAttendance
 from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
 from screens.annotate.sheet import SheetPane
@@ -34,7 +34,7 @@ class AnnotateLines:
         pane: SheetPane,
         page: TextPage,
         introduction: IntroductionCourse,
-        attendance: Attendance,
+        attendance: StudyAttendance,
     ) -> None:
         self.above, self.below = StatusLine("annotate-title"), StatusLine("annotate-state")
         self._person, self._shelf, self._pane, self._page = person, shelf, pane, page

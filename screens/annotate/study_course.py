@@ -15,7 +15,7 @@ from lab.studies.judging.judges_beside import JudgeAnswer, judges_beside
 from lab.studies.rating.practice import PracticeItem
 from lab.studies.rating.rating_session import HandedIn, RatingSession, why_closed
 from lab.studies.rating.sheet_wording import Wording
-from screens.annotate.attendance import Attendance
+from screens.annotate.attendance import StudyAttendance
 from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
 from screens.annotate.room_lines import View
@@ -50,7 +50,7 @@ class StudyCourse:
         owner: Screen[Any],
         store: Store,
         settings: Settings,
-        attendance: Attendance,
+        attendance: StudyAttendance,
         introduction: IntroductionCourse,
     ) -> None:
         self._owner = owner

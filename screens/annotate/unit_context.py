@@ -16,7 +16,7 @@ from lab.core.task.task import Persona, Task
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line, score_words, status_words
-from lab.runs.recorded_run import PlaceView
+from lab.runs.replay.recorded_run import PlaceView
 from lab.studies.designing.design_drafts import texts
 from lab.studies.playing.persona_prose import persona_prose
 from screens.persona_facts import fact_lines, moment_words

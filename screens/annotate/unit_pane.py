@@ -392,7 +392,7 @@ class UnitPane(ReportsErrors, Vertical):
         self.header.turn()
         self.call_after_refresh(self.tell_keys)
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Close an enlarged phone, the picture in full, or the unfolded header. Return False if none is open."""
         if self.enlarged and self._active_side is not None:
             self._active_side.phone.mirror.show_whole()

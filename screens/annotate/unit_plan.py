@@ -67,7 +67,7 @@ def header_sections(
     study: Study, unit: Unit, started: Mapping[str, Started], ends: Mapping[str, Ended], *, swap: bool
 ) -> list[ContextSection]:
     """Return all sections above the runs or texts, the instruction first."""
-    shows, names = study.shown, titled_runs(study, unit, swap=swap)
+    shows, names = study.visible_parts, titled_runs(study, unit, swap=swap)
     section_list: list[ContextSection] = []
     for run, name in names:
         start_event = started.get(run)

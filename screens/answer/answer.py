@@ -21,9 +21,9 @@ from lab.core.run.trace import Trace
 from lab.core.settings import Settings
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
-from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
-from lab.runs.running_servers import notes_stamp
+from lab.runs.endpoint.conversation_list import ConversationLine, conversations
+from lab.runs.endpoint.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
+from lab.runs.endpoint.running_servers import notes_stamp
 from screens.answer.brief import BriefPage
 from screens.answer.conversation_words import dialogue_content, said_before
 from screens.answer.inbox import Inbox
@@ -298,7 +298,7 @@ class AnswerScreen(RoomScreen[None]):
 
     def _ring(self, lines: list[ConversationLine]) -> None:
         """Ring the bell for each new question. Notify the person if another screen is in front."""
-        new = {line.asked_at + line.run for line in lines if line.unread and line.waits} - self._ringed
+        new = {line.asked_at + line.run for line in lines if line.unread and line.is_waiting} - self._ringed
         if not new:
             return
         self._ringed |= new
@@ -329,7 +329,7 @@ class AnswerScreen(RoomScreen[None]):
     @on(Inbox.CloseRequested)
     def _ask_to_close(self, message: Inbox.CloseRequested) -> None:
         line = message.line
-        says = self._sentence("unanswered" if line.waits else "unanswered, left" if line.asked_at else "no more")
+        says = self._sentence("unanswered" if line.is_waiting else "unanswered, left" if line.asked_at else "no more")
 
         def close(sure: bool | None) -> None:
             if sure:
@@ -517,9 +517,9 @@ class AnswerScreen(RoomScreen[None]):
         elif self.has_class("-picture"):
             self.action_picture()
         elif self._tools.display:
-            if not self._tools.back():
+            if not self._tools.go_back():
                 self.action_tool()
-        elif self._question.back():
+        elif self._question.go_back():
             return
         elif self.has_class("-reading") and not self._inbox.has_focus:
             self._question.keep_draft()

@@ -8,7 +8,7 @@ from textual.geometry import Size
 
 from lab.core.run.trace import Trace
 from lab.core.text.plain_text import plain
-from lab.runs.conversation_run import system_of
+from lab.runs.endpoint.conversation_run import system_of
 from screens.answer.words import translated
 from screens.persona_facts import fact_lines
 from screens.theme import HEADING, MUTED
@@ -82,7 +82,7 @@ def _brief_text(trace: Trace, locale: str) -> tuple[Content, int]:
     parts: list[Content | str | tuple[str, str]] = []
     task, system = trace.task, system_of(trace)
     if trace.persona is not None or task.policy != system:
-        parts += _titled_part(translated(locale, "brief.task"), task.shown)
+        parts += _titled_part(translated(locale, "brief.task"), task.display_name)
         if task.policy and task.policy != system:
             parts += _titled_part(translated(locale, "brief.policy"), task.policy)
     if trace.persona is not None:

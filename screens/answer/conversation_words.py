@@ -76,7 +76,7 @@ def _asker(proposed: Proposed, locale: str) -> str:
 
 
 def _replier(reply: Reply, locale: str) -> str:
-    return translated(locale, "you") if reply.by.kind == "human" else plain(reply.by.shown, lines=False)
+    return translated(locale, "you") if reply.by.kind == "human" else plain(reply.by.display_name, lines=False)
 
 
 def reply_words(reply: Reply, locale: str) -> str:

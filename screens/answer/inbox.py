@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.run.screen_clock import Clock, format_duration, seconds_passed
-from lab.runs.conversation_list import ConversationLine
 from lab.runs.descriptions import one_line
+from lab.runs.endpoint.conversation_list import ConversationLine
 from screens.answer.words import counted, translated
 from screens.theme import ACCENT, LOUD_WARNING, MUTED
 from screens.widgets.lines import LineList
@@ -76,7 +76,7 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         if lines != before:
             self.set_reactive(LineList.cursor, places.get(at, min(self.cursor, max(0, len(lines) - 1))))
         self.changed()
-        waits = counted(self._locale, "waits", "wait", sum(line.waits for line in lines))
+        waits = counted(self._locale, "waits", "wait", sum(line.is_waiting for line in lines))
         closing = translated(self._locale, "closed after", time=self.close_after) if self.close_after else ""
         self.write_titles(translated(self._locale, "conversations"), f"{waits} · {closing}" if closing else waits)
 
@@ -99,14 +99,14 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
 
     def waiting(self, but: str = "") -> list[ConversationLine]:
         """Return the waiting conversations except `but`, in the list's order."""
-        return [line for line in self.lines if line.waits and line.run != but]
+        return [line for line in self.lines if line.is_waiting and line.run != but]
 
     def paint(self, index: int, width: int) -> Content:
         line = self.lines[index]
-        mark, look = ("●", LOUD_WARNING) if line.unread else ("○", ACCENT) if line.waits else ("·", MUTED)
+        mark, look = ("●", LOUD_WARNING) if line.unread else ("○", ACCENT) if line.is_waiting else ("·", MUTED)
         if line.left_at:
             mark, look = "×", MUTED
-        wait = format_duration(seconds_passed(line.asked_at, self._clock.now())) if line.waits else ""
+        wait = format_duration(seconds_passed(line.asked_at, self._clock.now())) if line.is_waiting else ""
         kind = translated(self._locale, _KINDS[line.kind]) if line.kind in _KINDS else ""
         words = one_line(line.question or line.title or line.task)
         left = translated(self._locale, "client left", ago=self.left_ago(line.run)) if line.left_at else f"{wait:>5}"

@@ -7,8 +7,8 @@ from textual.content import Content
 from lab.core.run.screen_clock import Clock, format_duration, seconds_passed
 from lab.core.run.trace import Trace
 from lab.core.text.plain_text import plain
-from lab.runs.conversation_run import Turn
 from lab.runs.descriptions import one_line
+from lab.runs.endpoint.conversation_run import Turn
 from screens.answer.inbox import Inbox
 from screens.answer.tool_form import ToolForm
 from screens.answer.words import counted, translated
@@ -40,7 +40,7 @@ class RoomLines:
             parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
         parts += [served, *(place.notes[:1] if place is not None else ())]
         if trace is not None and run:
-            parts.append(one_line(trace.agent.shown, 60))
+            parts.append(one_line(trace.agent.display_name, 60))
         self.above.say(Content("   ".join(plain(part, lines=False) for part in parts)))
 
     def paint_below(self, turn: Turn | None) -> None:

@@ -206,7 +206,7 @@ class ToolForm(Vertical):
         self.question = None
         self._calls.set_calls([])
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Return from a form to the list. Return False if the list is open or has nothing to choose from."""
         if self.tool is None or (self._list.count < 2 and not self._calls.count):
             return False

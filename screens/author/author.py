@@ -53,17 +53,17 @@ class AuthorScreen(DesignView):
         if self.texts.is_open and action in _DRAFTING | {"submit", "draw"}:
             return False
         if action == "submit":
-            return session.writable and session.head is not None and not session.others
+            return session.writable and session.head is not None and not session.concurrent_drafts
         if action in _DRAFTING:
             return session.writable
         if action in _REVIEWING:
             return session.reviewing
         if action == "settle":
-            return bool(session.others)
+            return bool(session.concurrent_drafts)
         if action == "reopen":
             return session.unkept is not None or not (session.writable or session.reviewing)
         # Where two drafts stand, the keys that settle it take the drawing's place among the seven.
-        return action != "draw" or (self.outline.section == "tdg" and not session.others)
+        return action != "draw" or (self.outline.section == "tdg" and not session.concurrent_drafts)
 
     def on_unmount(self) -> None:
         """Store a text that is not finished when the app ends."""
@@ -98,7 +98,7 @@ class AuthorScreen(DesignView):
         message.stop()
         if not self.form.is_open:
             self.outline.focus()
-        self.tell()
+        self.update_lines()
         self.verification.store_comment(self.drafting.subjects.get(message.serial, ""), entered=message.entered)
 
     # -- the designer: items ---------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class Verification:
             field = FormField("words", "wrong", marked, hint)
             serial = await self.view.form.open(f"Object to {key}", [field], words=OBJECT_WORDS)
             self._subjects[serial] = _OBJECT + key
-            self.view.tell()
+            self.view.update_lines()
 
     async def send_back(self) -> None:
         """Ask for a comment on the whole design, and return it to its authors."""
@@ -245,7 +245,7 @@ class Verification:
         field = FormField("words", "about it", "", hint)
         serial = await self.view.form.open("Send it back", [field], words=SEND_BACK_WORDS)
         self._subjects[serial] = _SEND_BACK
-        self.view.tell()
+        self.view.update_lines()
 
     def freeze(self) -> None:
         """Verify the design after a confirmation. This version never changes again."""
@@ -384,7 +384,7 @@ class DraftEditor:
         fields = fields_of(self.view.open_session.design, key, self._apps)
         serial = await self.view.form.open(title, fields, words=FORM_WORDS)
         self.subjects[serial] = key
-        self.view.tell()
+        self.view.update_lines()
 
     @property
     def _apps(self) -> list[str]:

@@ -23,7 +23,7 @@ from lab.core.task.task import Actor, Task
 from lab.core.text.plain_text import plain
 from lab.core.text.typed_text import clean
 from lab.runs.descriptions import one_line
-from lab.runs.recorded_run import RecordedRun
+from lab.runs.replay.recorded_run import RecordedRun
 from lab.studies.designing.design_drafts import apps, texts
 from lab.studies.designing.design_editing import entries, section_of
 from lab.studies.designing.design_graph import draw_graph
@@ -198,7 +198,7 @@ class DesignView(RoomScreen[None]):
         self.query_one(SearchRow).close()
         self.session = DesignSession(self.store, task, self.person)
         self.query_one("#author-title", StatusLine).say(Content(one_line(f"Author   {task.id}   {task.title}", 400)))
-        instruction = task.instruction.strip() or f"{task.shown} (proactive: nothing is asked in words)"
+        instruction = task.instruction.strip() or f"{task.display_name} (proactive: nothing is asked in words)"
         self.query_one("#asked-for", TextPage).show(Content(plain(instruction)))
         reel = RecordedRun(self.store.runs, run) if run is not None else None
         self.footage.open(reel)
@@ -238,7 +238,7 @@ class DesignView(RoomScreen[None]):
             parts.append((f" {number} {TITLES[section]} {count}{sign}", style))
         self.query_one("#sections", StatusLine).say(Content.assemble(*parts))
         write_title(self.outline, TITLES[self.outline.section])
-        self.tell()
+        self.update_lines()
         self._draw_graph()
         self.refresh_keys()
 
@@ -246,13 +246,13 @@ class DesignView(RoomScreen[None]):
         """Refresh the footer if other keys are available now."""
         session = self.session
         if session is not None:
-            drafts = (session.head is None, len(session.others), session.unkept is None)
+            drafts = (session.head is None, len(session.concurrent_drafts), session.unkept is None)
             state = (session.writable, session.reviewing, *drafts, self.outline.section, self.texts.is_open)
             if state != self._footer_state:
                 self._footer_state = state
                 self.refresh_bindings()
 
-    def tell(self) -> None:
+    def update_lines(self) -> None:
         """Update the line about the current step, and the one above the footer."""
         self.query_one("#here", StatusLine).say(Content(self.apps.place_words))
         session = self.session
@@ -335,20 +335,20 @@ class DesignView(RoomScreen[None]):
         self.texts.display = True
         self.texts.focus()
         self.refresh_keys()
-        self.tell()
+        self.update_lines()
 
     def close_texts(self) -> None:
         """Hide the list of texts."""
         self.texts.remove_class("-open")
         self.texts.display = False
         self.refresh_keys()
-        self.tell()
+        self.update_lines()
 
     @on(LineList.Highlighted, "#outline")
     @on(LineList.Highlighted, "#texts")
     def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
-        self.tell()
+        self.update_lines()
 
     @on(RunPlayer.Looked)
     def _show_step(self) -> None:
@@ -360,7 +360,7 @@ class DesignView(RoomScreen[None]):
     def _update_step(self) -> None:
         if self.texts.is_open:
             self.fill_texts()
-        self.tell()
+        self.update_lines()
 
     def fill_texts(self) -> None:
         """List the texts of the current screen."""

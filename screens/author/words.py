@@ -22,7 +22,7 @@ def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
     if session.unkept is not None:
         again = f"{key('reopen')} tries again, in a new version where this one is frozen."
         return f"Not in the file: saving what you see was refused. {again}"
-    if session.others and head is not None:
+    if session.concurrent_drafts and head is not None:
         choice_words = f"{key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
         return f"The design {clash_words(session.heads)} {choice_words}"
     if head is None:
@@ -30,7 +30,7 @@ def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
     match head.state:
         case "verified":
             again = f"{key('reopen')} reopens it as {head.version + 1}."
-            return f"Version {head.version} is frozen: verified by {head.by.shown}. {again}"
+            return f"Version {head.version} is frozen: verified by {head.by.display_name}. {again}"
         case "submitted" if session.reviewing:
             accepted_count = len(session.marks) - len(session.objections)
             counts = f"{accepted_count} accepted, {len(session.objections)} objected to, {len(session.unseen)} left"
@@ -46,8 +46,8 @@ def _draft_words(session: DesignSession) -> str:
     assert head is not None
     if head.state == "objected":
         note = f': "{plain(head.note, lines=False)}"' if head.note else ""
-        return f"sent back by {head.by.shown}{note}"
-    return f"draft by {', '.join(session.authors) or head.by.shown}"
+        return f"sent back by {head.by.display_name}{note}"
+    return f"draft by {', '.join(session.authors) or head.by.display_name}"
 
 
 def item_words(session: DesignSession, key: str) -> str:

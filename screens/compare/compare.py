@@ -16,9 +16,9 @@ from lab.core.errors import LabError
 from lab.core.run.trace import Ended
 from lab.core.settings import Settings
 from lab.core.text.plain_text import plain
-from lab.runs.comparison import RunComparison, Side, compare, sign_of
 from lab.runs.descriptions import one_line
-from lab.runs.recorded_run import PlaceView
+from lab.runs.replay.comparison import RunComparison, Side, compare, sign_of
+from lab.runs.replay.recorded_run import PlaceView
 from screens.background import Background
 from screens.compare.keys import KEYS
 from screens.key_names import with_keys
@@ -31,7 +31,7 @@ from screens.stylesheet import ROOM_STYLES
 from screens.theme import HEADING, MUTED
 from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.footer import Footer
-from screens.widgets.lines import LineList
+from screens.widgets.lines import LineList, fit_cell
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
@@ -140,7 +140,7 @@ class CompareScreen(RoomScreen[None]):
             phone.mirror.show_still(None, None, None)
 
     def _show_compared(self, compared: RunComparison) -> None:
-        self._show(compared, compared.first or 0)
+        self._show(compared, compared.first_difference or 0)
 
     def _show_error(self, error: LabError) -> None:
         self._show_empty(plain(error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
@@ -168,7 +168,7 @@ class CompareScreen(RoomScreen[None]):
         self._say("compare-title", f"Compare   {tasks}")
         for name, side, phone in zip(NAMES, self._sides, self.phones, strict=True):
             self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.recording.id}")
-            phone.phone = side.started.device.size or PHONE
+            phone.phone = side.start_event.device.size or PHONE
         for name, side, page in zip(NAMES, self._sides, self.pages, strict=True):
             if not side.places:
                 write_title(page, f"{name.title()}  no step")
@@ -233,7 +233,9 @@ class CompareScreen(RoomScreen[None]):
         elif compared.pairs[place].same:
             words = "the same in both   " + self._next_difference_words(starts, place)
         else:
-            which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
+            which = (
+                "the first difference" if place == compared.first_difference else f"difference {count} of {len(starts)}"
+            )
             room = 2 * (self.size.width - 2) - len(which) - _JOINTS
             words = f"{which}:  {'  /  '.join(fit_both(compared.words(place), room))}"
         self._say("compare-state", words)
@@ -264,8 +266,8 @@ class CompareScreen(RoomScreen[None]):
 
     def action_first(self) -> None:
         """Go to the first difference."""
-        if self.compared is not None and self.compared.first is not None:
-            self.pairs.go(self.compared.first)
+        if self.compared is not None and self.compared.first_difference is not None:
+            self.pairs.go(self.compared.first_difference)
 
     @on(LineList.Chosen)
     def _replay_chosen(self) -> None:
@@ -401,7 +403,7 @@ from there; **{compare.swap}** swaps the sides, **{compare.after}** shows the sc
     def paint(self, index: int, width: int) -> Content:
         assert self.compared is not None
         pair, sign = self.compared.pairs[index], sign_of(self.compared, index)
-        first = "►" if index == self.compared.first else " "
+        first = "►" if index == self.compared.first_difference else " "
         left = self._step_words(pair.left, self.compared.left, self.compared.words(index)[0])
         right = self._step_words(pair.right, self.compared.right, self.compared.words(index)[1])
         style = MUTED if pair.same else HEADING if first != " " else ""
@@ -414,9 +416,4 @@ from there; **{compare.swap}** swaps the sides, **{compare.after}** shows the sc
 
     def _format_cells(self, width: int, sign: str, left: str, right: str) -> str:
         half = max(8, (width - _GUTTER - len(_BAR)) // 2)
-        return _fit_cell(sign, _GUTTER) + _fit_cell(left, half) + _BAR + _fit_cell(right, half)
-
-
-def _fit_cell(text: str, width: int) -> str:
-    content = Content(text).truncate(width, ellipsis=True)
-    return content.plain + " " * max(0, width - content.cell_length)
+        return fit_cell(sign, _GUTTER) + fit_cell(left, half) + _BAR + fit_cell(right, half)

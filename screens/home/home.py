@@ -21,7 +21,7 @@ from lab.core.settings import Settings
 from lab.core.task.design import subject_of
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.runs.run_acts import archive_runs
+from lab.runs.listing.run_acts import archive_runs
 from lab.studies.planning.study_archive import archive_study
 from lab.studies.seats import may_author, may_debug, may_run, sees_outcomes
 from screens.background import Background
@@ -628,7 +628,7 @@ def _read_library() -> list[TaskRow]:
         except LabError as error:
             rows.append(TaskRow(name, "", "", one_line(error.sentence)))
         else:
-            rows.append(TaskRow(name, task.kind, task.shown))
+            rows.append(TaskRow(name, task.kind, task.display_name))
     return rows
 
 
@@ -638,7 +638,7 @@ def _read_phones() -> Phones:
     from lab.devices.device_list import screens
 
     try:
-        server = Server.named()
+        server = Server.from_environment()
         adb_phones = server.phones() if server.running() else []
         screen_states = screens(server, adb_phones)
     except LabError:

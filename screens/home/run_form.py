@@ -29,7 +29,9 @@ class RunForm(ChoiceForm[RunChoices]):
     def __init__(self, task: Task, last: RunChoices, settings: Settings) -> None:
         fields = fields_of(task, settings)
         values = {field.name: value_of(last, field.name, settings) for field in fields}
-        super().__init__(f"Start {task.id}", task.instruction or task.shown, RunChoiceList(fields, values, settings))
+        super().__init__(
+            f"Start {task.id}", task.instruction or task.display_name, RunChoiceList(fields, values, settings)
+        )
         self._to_run = task
 
     def submit(self) -> None:

@@ -115,7 +115,7 @@ class Choices(Widget, can_focus=True):
         self.post_message(self.Picked(self.CHOICES[number].id))
 
     @property
-    def chosen(self) -> str | None:
+    def marked_id(self) -> str | None:
         """Id of the marked choice, or None if none is."""
         return self.CHOICES[self.cursor].id if self.cursor >= 0 else None
 

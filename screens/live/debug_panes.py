@@ -105,7 +105,7 @@ class BreaksPanel(Vertical):
     def close(self) -> None:
         self.display = False
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go back from the field to the list. Return False if that is not possible."""
         if not self._field.has_focus or not self._breakpoints.all:
             return False
@@ -158,7 +158,7 @@ class BreaksPanel(Vertical):
         focus_opened(self._points)
 
 
-class StepList(RowList[str]):
+class DebugStepList(RowList[str]):
     """List of the run's steps."""
 
     HELP = """\
@@ -194,7 +194,7 @@ class RewindPanel(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="rewind")
-        self._step_list = StepList(id="been")
+        self._step_list = DebugStepList(id="been")
         self.border_title = "Rewind to before ..."
 
     def compose(self) -> ComposeResult:

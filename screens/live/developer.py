@@ -65,18 +65,18 @@ class DeveloperPane(ReportsErrors, GivingColumn):
         self._hands.close()
         self._close_lists()
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go back one step inside the pane. Return False if there is none."""
-        if self._breaks.back():
+        if self._breaks.go_back():
             return True
         if self._close_lists():
             self._give_keys()
             return True
-        return self._gate.back() or self._hands.back()
+        return self._gate.go_back() or self._hands.go_back()
 
-    def seen(self) -> None:
+    def record_visible(self) -> None:
         """Record that the waiting action is visible."""
-        self._gate.seen()
+        self._gate.record_visible()
 
     def return_to(self, why: str) -> None:
         """Focus the waiting action's choices. If they have the focus already, show `why` it stays there."""

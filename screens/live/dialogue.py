@@ -128,7 +128,7 @@ class Dialogue(Vertical):
 
 def _reply_verb(reply: Reply) -> str:
     verb = {"accept": "accepted", "reject": "rejected", None: "answered"}[reply.decision]
-    return verb if reply.by.kind == "human" else f"({plain(reply.by.shown)}) {verb}"
+    return verb if reply.by.kind == "human" else f"({plain(reply.by.display_name)}) {verb}"
 
 
 def _step_entry(step: Step) -> Text:
@@ -141,7 +141,7 @@ def _step_entry(step: Step) -> Text:
         note = f": {plain(decision.note)}" if decision.note else ""
         text.append(f"\n{_decision_words(step, decision)}{note}  ({decision.seconds:.1f} s)")
     elif step.proposed.by is not None:
-        text.append(f"\nby {plain(step.proposed.by.shown)}, in the agent's place")
+        text.append(f"\nby {plain(step.proposed.by.display_name)}, in the agent's place")
     if step.typed_by:
         text.append(f"\ntyped by {plain(step.typed_by)}", style="dim")
     if step.error:
@@ -152,7 +152,7 @@ def _step_entry(step: Step) -> Text:
 
 
 def _decision_words(step: Step, decision: Decision) -> str:
-    who = plain(decision.by.shown)
+    who = plain(decision.by.display_name)
     if decision.verdict == "amend":
         return f"amended by {who}; the agent wanted: {action_words(step.proposed.action, step.before.tree)}"
     return f"{decision.verdict}d by {who}" if decision.verdict == "approve" else f"rejected by {who}, not done"

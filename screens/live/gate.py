@@ -20,7 +20,7 @@ from lab.core.run.tap_targets import screen_box
 from lab.core.run.ui_tree import UiTree
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import whole_action
-from lab.runs.incomplete_action import action_problem
+from lab.runs.fork.incomplete_action import action_problem
 from screens.key_names import focus_opened, with_keys
 from screens.live.choices import TOO_EARLY, Choice, Choices, choice_bindings
 from screens.record.nodes import NodePicker
@@ -133,7 +133,7 @@ class GatePanel(Card):
         focus_opened(self._row)
         self._row.show_new()
 
-    def seen(self) -> None:
+    def record_visible(self) -> None:
         """Record that the choices are visible, if their screen is the current one."""
         self._row.mark_visible()
 
@@ -154,7 +154,7 @@ class GatePanel(Card):
         self.display = False
         self._set_amending(False)
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go back from a field or list to the choices. Return False if the focus is there already."""
         inside = self.has_class("-amend") or self._note.has_focus or self._picker.display
         if not self.has_class("-open") or not inside:

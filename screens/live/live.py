@@ -180,7 +180,7 @@ class LiveScreen(RoomScreen[None]):
         """Mark what appeared behind another screen as visible now."""
         self.call_after_refresh(self._question.mark_visible)
         if self._bench is not None:
-            self.call_after_refresh(self._bench.seen)
+            self.call_after_refresh(self._bench.record_visible)
 
     def on_descendant_focus(self) -> None:
         """Update the banner, which says how to reach what waits from the present focus."""
@@ -226,8 +226,8 @@ class LiveScreen(RoomScreen[None]):
         observation = self._seen
         self._phone.stop(observation, self.session.picture(observation.image) if observation.image else None)
         after = lab_of(self).after_run
-        self._result.ended(
-            event, self.session.spec.task, knows=self.sees_outcomes, spent=self._album.spent, after=after
+        self._result.show_end(
+            event, self.session.spec.task, knows=self.sees_outcomes, spent=self._album.total_usage, after=after
         )
 
     def _close_panels(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
@@ -262,7 +262,7 @@ class LiveScreen(RoomScreen[None]):
     # -- the question ----------------------------------------------------------------------------------------
 
     @on(QuestionChanged)
-    def _waits(self, message: QuestionChanged) -> None:
+    def _show_question(self, message: QuestionChanged) -> None:
         question, panel = message.question, self._question
         self._dialogue.question_open(question is not None)
         self._banner.set_class(question is not None, "-asked")
@@ -299,7 +299,7 @@ class LiveScreen(RoomScreen[None]):
     # -- a developer's hands ---------------------------------------------------------------------------------
 
     @on(GatedActionChanged)
-    def _gated(self, message: GatedActionChanged) -> None:
+    def _show_gated_action(self, message: GatedActionChanged) -> None:
         if self._bench is not None:
             was_deciding = message.proposed is None and self._bench.deciding
             self._bench.show_gated(message.proposed, self._watch.proposed_on)
@@ -344,7 +344,7 @@ class LiveScreen(RoomScreen[None]):
 
     def _rewind(self, index: int) -> None:
         """Continue from before a step (from 0), as a new run. Runs on the thread of background writes."""
-        from lab.runs.fork import rewind_run
+        from lab.runs.fork.fork import rewind_run
 
         session = rewind_run(self.session, index)
         session.begins_paused = "rewound"
@@ -361,7 +361,7 @@ class LiveScreen(RoomScreen[None]):
         if not self._album.count():
             self.notify("Nothing was sent to the agent yet.", markup=False)
             return
-        agent = self.session.agent_actor.shown
+        agent = self.session.agent_actor.display_name
         page = SentScreen(self._album, self._album.count() - 1, agent=agent, otherwise=self._seat.brief_words())
         self.app.push_screen(page)
 
@@ -474,7 +474,7 @@ class LiveScreen(RoomScreen[None]):
         """
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif (self._bench is not None and self._bench.back()) or self._question.back():
+        elif (self._bench is not None and self._bench.go_back()) or self._question.go_back():
             return
         elif isinstance(self.focused, TextArea | Input):
             self._question.keep_draft()

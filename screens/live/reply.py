@@ -242,7 +242,7 @@ class OpenQuestion(Card):
         if self.question is not None and self._shown_at is None and self.is_attached and self.screen.is_current:
             self._shown_at = self._clock.now()
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go back from a remark to the choices. Return False if that is not possible."""
         if not (self._is_proposal and self._field.has_focus):
             return False
@@ -337,7 +337,7 @@ class OpenQuestion(Card):
 
     @property
     def _decision(self) -> Literal["accept", "reject"] | None:
-        choice = self._row.chosen if self._is_proposal else None
+        choice = self._row.marked_id if self._is_proposal else None
         if choice == "accept":
             return "accept"
         return "reject" if choice == "reject" else None
@@ -345,7 +345,7 @@ class OpenQuestion(Card):
     @property
     def _takes_words(self) -> bool:
         """True if the field holds an answer in words, not a remark: the choice *only a question* needs words."""
-        return self._wordless and self._row.chosen == "question"
+        return self._wordless and self._row.marked_id == "question"
 
     @property
     def _key_words(self) -> str:

@@ -78,7 +78,7 @@ class Result(Card, can_focus=True):
         yield self._outcome
         yield self._next
 
-    def ended(self, event: Ended, task: Task, *, knows: bool, spent: Spent | None = None, after: str = "") -> None:
+    def show_end(self, event: Ended, task: Task, *, knows: bool, spent: Spent | None = None, after: str = "") -> None:
         """Show how the run ended and what the model cost, or only that it is over if `knows` is False.
 
         `after` says what comes next, if anything does.

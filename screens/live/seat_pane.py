@@ -82,7 +82,7 @@ class SeatPane(VerticalScroll, can_focus=False, inherit_bindings=False):
         if self._knows:
             task, agent = self._spec.task, self._agent
             task_words = f"\n{task.id}: {task.title}" if task.title else f"\n{task.id}"
-            text.append(plain(f"{task_words}\n{task.kind}, worked by {agent.shown} ({agent.kind})"), style="dim")
+            text.append(plain(f"{task_words}\n{task.kind}, worked by {agent.display_name} ({agent.kind})"), style="dim")
         return text
 
     def action_part(self, by: int) -> None:

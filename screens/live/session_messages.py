@@ -95,8 +95,8 @@ class SessionListener:
         session = self.session
         session.on_event = self._post_event
         session.questions.on_change = self._post_question
-        session.decisions.on_change = self._gated
-        session.turns.on_change = self._turned
+        session.decisions.on_change = self._post_gated
+        session.turns.on_change = self._post_screen
         # Stored events are posted before the run starts: the screen must see them in order.
         self.do(self._start)
         if picture is not None:
@@ -135,12 +135,12 @@ class SessionListener:
         except LabError as error:
             self._post_refusal(error)
 
-    def _gated(self, proposed: Proposed | None) -> None:
+    def _post_gated(self, proposed: Proposed | None) -> None:
         if proposed is not None:
             self._begin_with(self.session.gate.screen)
         self._post(GatedActionChanged(proposed))
 
-    def _turned(self, screen: PhoneScreen | None) -> None:
+    def _post_screen(self, screen: PhoneScreen | None) -> None:
         self._begin_with(screen)
         self._post(TurnChanged(screen))
 

@@ -102,7 +102,7 @@ class TakeOverPanel(Vertical):
         """Focus the phone's keys, where no key types."""
         focus_opened(self._row)
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go back from the line or the list of nodes to the keys. Return False if the focus is there already."""
         if not (self._field.has_focus or self._picker.display):
             return False

@@ -47,7 +47,7 @@ def draw_marks(cells: Cells, fit: Fit, marks: Sequence[PhoneMark], codes: Codes)
             continue
         elif mark.kind == "touch":
             if pen.sees(mark.at):
-                pen.put(*pen.cell(mark.at), (Glyph("●", 1),), filled=True)
+                pen.write_line(*pen.cell(mark.at), (Glyph("●", 1),), filled=True)
         elif mark.kind in _BOXES:
             _draw_box(pen, mark.kind, mark.at, mark.to or mark.at, mark.label)
         elif mark.to is not None and mark.kind in ("drag", "scroll"):
@@ -71,7 +71,9 @@ class _Pen:
         x, y = min(max(at[0], 0), self.fit.size[0] - 1), min(max(at[1], 0), self.fit.size[1] - 1)
         return self.fit.x0 <= x < self.fit.x1 and self.fit.y0 <= y < self.fit.y1
 
-    def put(self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False, behind: bool = False) -> None:
+    def write_line(
+        self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False, behind: bool = False
+    ) -> None:
         """Write a line from a cell on.
 
         Leave out what is outside the phone, and, with `behind`, what would cover words.
@@ -131,11 +133,11 @@ def _draw_ring(pen: _Pen, kind: str, at: Point, label: str) -> None:
     column = min(max(column - width // 2, 1), max(1, pen.fit.cols - width - 1))
     row = min(max(row, 1), max(1, pen.fit.rows - 2))
     ring = _RINGS[kind]
-    pen.put(column - 1, row - 1, _chars(ring[0] + ring[1] * width + ring[2]), behind=True)
-    pen.put(column - 1, row, _chars(ring[3]), behind=not label)
-    pen.put(column, row, inside, filled=True, behind=not label)
-    pen.put(column + width, row, _chars(ring[4]), behind=not label)
-    pen.put(column - 1, row + 1, _chars(ring[5] + ring[6] * width + ring[7]), behind=True)
+    pen.write_line(column - 1, row - 1, _chars(ring[0] + ring[1] * width + ring[2]), behind=True)
+    pen.write_line(column - 1, row, _chars(ring[3]), behind=not label)
+    pen.write_line(column, row, inside, filled=True, behind=not label)
+    pen.write_line(column + width, row, _chars(ring[4]), behind=not label)
+    pen.write_line(column - 1, row + 1, _chars(ring[5] + ring[6] * width + ring[7]), behind=True)
 
 
 def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
@@ -147,13 +149,13 @@ def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
     flat, steep = abs(down) * 2 < abs(across), abs(across) < abs(down)
     line = "━" if flat else "┃" if steep and abs(across) * 2 < abs(down) else "╲" if (across > 0) == (down > 0) else "╱"
     for step in range(1, steps):
-        pen.put(x0 + round(across * step / steps), y0 + round(down * step / steps), _chars(line), behind=True)
+        pen.write_line(x0 + round(across * step / steps), y0 + round(down * step / steps), _chars(line), behind=True)
     head = ("▶" if across > 0 else "◀") if flat or abs(across) > abs(down) * 2 else ("▼" if down > 0 else "▲")
     if steps:
-        pen.put(x1, y1, _chars(head))
+        pen.write_line(x1, y1, _chars(head))
     start = cut(glyphs(label), max(1, pen.fit.cols)) or (Glyph("●", 1),)
     if pen.sees(at):
-        pen.put(min(x0, pen.fit.cols - width_of(start)), y0, start, filled=True)
+        pen.write_line(min(x0, pen.fit.cols - width_of(start)), y0, start, filled=True)
 
 
 def _draw_typed(pen: _Pen, mark: PhoneMark) -> None:
@@ -162,7 +164,7 @@ def _draw_typed(pen: _Pen, mark: PhoneMark) -> None:
     plate = (Glyph(" ", 1), *line, Glyph(" ", 1))
     column, row = pen.cell(mark.at) if mark.at is not None else (0, pen.fit.rows - 1)
     column = min(max(column, 0), max(0, pen.fit.cols - width_of(plate)))
-    pen.put(column, min(max(row, 0), pen.fit.rows - 1), plate, filled=True)
+    pen.write_line(column, min(max(row, 0), pen.fit.rows - 1), plate, filled=True)
 
 
 def _draw_box(pen: _Pen, kind: str, at: Point, to: Point, label: str) -> None:
@@ -178,13 +180,13 @@ def _draw_box(pen: _Pen, kind: str, at: Point, to: Point, label: str) -> None:
         return
     box = _BOXES[kind]
     for row, edge in ((top, box[:3]), (bottom, box[5:])):
-        pen.put(left + 1, row, _chars(edge[1] * (right - left - 1)), behind=True)
-        pen.put(left, row, _chars(edge[0]))
-        pen.put(right, row, _chars(edge[2]))
+        pen.write_line(left + 1, row, _chars(edge[1] * (right - left - 1)), behind=True)
+        pen.write_line(left, row, _chars(edge[0]))
+        pen.write_line(right, row, _chars(edge[2]))
     for row in range(top + 1, bottom):
-        pen.put(left, row, _chars(box[3]))
-        pen.put(right, row, _chars(box[4]))
+        pen.write_line(left, row, _chars(box[3]))
+        pen.write_line(right, row, _chars(box[4]))
     begin = max(left, -1) + 1
     name = cut(glyphs(label), max(0, min(right, pen.fit.cols) - begin))
     if name:
-        pen.put(begin, max(top, 0), name, filled=True)
+        pen.write_line(begin, max(top, 0), name, filled=True)

@@ -61,10 +61,10 @@ def filled(cells: Cells, behind: int) -> Cells:
 
 def greyed(cells: Cells) -> Cells:
     """Return cells with most of their colour and contrast removed. Texts stay legible."""
-    return Cells(cells.codes, *(_greyed(part) for part in (cells.fg, cells.bg)))
+    return Cells(cells.codes, *(_grey(part) for part in (cells.fg, cells.bg)))
 
 
-def _greyed(colours: Grid) -> Grid:
+def _grey(colours: Grid) -> Grid:
     red, green, blue = (colours >> np.uint32(shift) & np.uint32(255) for shift in (0, 8, 16))
     grey = (red * np.uint32(5) + green * np.uint32(9) + blue * np.uint32(2)) // np.uint32(20) + np.uint32(24)
     beside: Grid = colours & np.uint32(~RGB & 0xFFFFFFFF)

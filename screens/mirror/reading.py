@@ -335,7 +335,7 @@ def tree_texts(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> Tr
         if (
             text
             and len(texts) < _MOST
-            and _shows_itself(node, _normalized(text), below.get(index, _NONE), box, screen, drawn)
+            and _shows_itself(node, _normalize(text), below.get(index, _NONE), box, screen, drawn)
         ):
             texts.append(TreeText(text, box, drawn and not own, _holder(index, nodes, parents), _state(node)))
         if not node.children and not own and box.area < 0.06 * screen.area and _is_thing(node):
@@ -372,12 +372,12 @@ def _texts_inside(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
         above = below.setdefault(parent, set())
         if inside:
             above |= inside
-        above.update(name for name in (_normalized(node.text), _normalized(node.desc)) if name)
+        above.update(name for name in (_normalize(node.text), _normalize(node.desc)) if name)
     return below
 
 
 @lru_cache(maxsize=2048)
-def _normalized(text: str) -> str:
+def _normalize(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 

@@ -56,9 +56,9 @@ class TerminalPicture(Vertical):
         yield self._area
 
     @property
-    def drawn(self) -> bool:
+    def is_drawn(self) -> bool:
         """True if the codes of the last picture asked for are made."""
-        return self._area.drawn
+        return self._area.is_drawn
 
     def show(self, image: bytes | None, size: Point, marks: Sequence[PhoneMark]) -> None:
         """Show a stored picture (PNG or JPEG bytes) of a phone of `size` pixels, with marks in those pixels."""
@@ -80,7 +80,7 @@ class PictureArea(Widget, can_focus=False):
         """True if the terminal holds the picture."""
 
     @property
-    def drawn(self) -> bool:
+    def is_drawn(self) -> bool:
         """True if the codes of the last picture asked for are made."""
         return self._made == self._asked
 
@@ -141,7 +141,7 @@ class PictureArea(Widget, can_focus=False):
     def _picture_codes(
         self, image: bytes | None, size: Point, marks: tuple[PhoneMark, ...], room: Point
     ) -> PictureCells | None:
-        picture = marked(image, size, marks)
+        picture = draw_marks(image, size, marks)
         return None if picture is None else picture_cells(picture, room, self._graphics, self._number)
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -293,7 +293,7 @@ def _png(image: Image) -> str:
     return base64.b64encode(out.getvalue()).decode("ascii")
 
 
-def marked(data: bytes | None, size: Point, marks: Sequence[PhoneMark]) -> Image | None:
+def draw_marks(data: bytes | None, size: Point, marks: Sequence[PhoneMark]) -> Image | None:
     """Draw marks (in pixels of a phone of `size`) on a stored picture. Return None if the picture is unreadable."""
     from PIL import ImageDraw
 

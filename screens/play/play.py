@@ -200,7 +200,7 @@ class PlayScreen(RoomScreen[None]):
         self.part: Participation | None = None
         self.position: PlayPosition | None = None
         self._clock = clock or Clock()
-        self._attendance = Attendance(self._clock)
+        self._attendance = PlayAttendance(self._clock)
         self._page_title = ""
         """Title of the current page, empty beside the questions."""
         self._wrong_item: QuizItem | None = None
@@ -539,7 +539,7 @@ class PlayScreen(RoomScreen[None]):
         self.app.push_screen(GuideScreen(self.part.study.protocol, self.part.locale, field_id))
 
 
-class Attendance:
+class PlayAttendance:
     """Times at the study and away from it, recorded for a `participation` that has agreed."""
 
     def __init__(self, clock: Clock) -> None:
@@ -557,14 +557,14 @@ class Attendance:
         """
         if at_run:
             self.pace.touch()
-        for seconds in self.pace.ended():
+        for seconds in self.pace.take_absences():
             if self.participation is not None:
                 self._record(partial(self.participation.record_absence, seconds, pause=seconds >= REST))
 
     def end(self) -> None:
         """Record how long the person was here, and how long away."""
         if self.participation is not None:
-            self._record(partial(self.participation.end_sitting, self.pace.worked, self.pace.away))
+            self._record(partial(self.participation.end_sitting, self.pace.worked, self.pace.seconds_away))
 
     def _record(self, verb: Callable[[], None]) -> None:
         """Record it if possible. A failure here must not stop the person."""

@@ -90,7 +90,7 @@ class RatersScreen(RoomScreen[None]):
             self._begin()
         else:
             self.raters.empty = with_keys(self, NONE_OPEN)
-            self.tell()
+            self.update_lines()
 
     def on_screen_resume(self) -> None:
         """Poll now, because answers may have arrived meanwhile."""
@@ -131,7 +131,7 @@ class RatersScreen(RoomScreen[None]):
         self.raters.refresh()
         self.polls.cancel()
         self.computation.start(partial(_compute_raters, self.store, self.study))
-        self.tell()
+        self.update_lines()
 
     def _poll(self) -> None:
         study, newest = self.study, self.newest
@@ -153,22 +153,22 @@ class RatersScreen(RoomScreen[None]):
             self._show_wanted()
         elif self.has_class("-one"):
             self._draw()
-        self.tell()
+        self.update_lines()
 
     def _show_newer(self, rows: NewerRows | None) -> None:
         if rows is not None and not self.counting:
             self.newer = count(rows.labels, "newer answer") if rows.labels else "more was said or handed in"
-            self.tell()
+            self.update_lines()
 
     def _show_error(self, error: LabError) -> None:
         self.counting = False
         self.raters.empty = plain(error.sentence)
         self.raters.show([])
-        self.tell()
+        self.update_lines()
 
     # -- what is said ----------------------------------------------------------------------------------------
 
-    def tell(self) -> None:
+    def update_lines(self) -> None:
         """Update the title, the words of the row under the cursor, and what Enter does."""
         self.query_one("#raters-title", StatusLine).say(Content(self._title_words()))
         self.query_one("#raters-said", StatusLine).say(Content(self._current_words()))
@@ -216,19 +216,19 @@ class RatersScreen(RoomScreen[None]):
         return with_keys(self, "{list.open}: this rater's numbers, pace and drift") if self.raters.rows else ""
 
     def on_descendant_focus(self) -> None:
-        self.tell()
+        self.update_lines()
 
     @on(LineList.Highlighted, "#raters-one")
     def _follow_number(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.has_class("-one"):
             self._draw_grid()
-        self.tell()
+        self.update_lines()
 
     @on(ConfusionGrid.Moved)
     @on(LineList.Highlighted, "#raters-table")
     def _follow_cursor(self) -> None:
-        self.tell()
+        self.update_lines()
 
     # -- one rater -------------------------------------------------------------------------------------------
 
@@ -251,12 +251,12 @@ class RatersScreen(RoomScreen[None]):
         if numbers is None or study is None:
             self._show_all()
             return
-        self.one.show(numbers, {field.id: field.shown for field in study.protocol.fields})
+        self.one.show(numbers, {field.id: field.display_name for field in study.protocol.fields})
         self.one.write_titles(rater_words.head_words(numbers), rater_words.pace_words(numbers))
         self.one.styles.height = min(len(self.one.rows) + 3, max(8, (self.size.height - 6) // 2))
         self.plots.show(numbers)
         self._draw_grid()
-        self.tell()
+        self.update_lines()
 
     def _draw_grid(self) -> None:
         """Show the grid of the question under the cursor, or the first grid for a number over all questions."""
@@ -323,7 +323,7 @@ class RatersScreen(RoomScreen[None]):
     def _show_all(self) -> None:
         self.remove_class("-one")
         self.raters.focus()
-        self.tell()
+        self.update_lines()
 
 
 def _compute_raters(store: Store, study: Study) -> tuple[list[RaterNumbers], FilePosition]:

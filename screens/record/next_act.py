@@ -179,7 +179,7 @@ class ActionDesk(Card):
             self._enter_stage("nodes")
             self._picker.open(self._tree())
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go one step back inside the desk. Return False if there is none."""
         if self.stage == "keys":
             return False

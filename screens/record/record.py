@@ -97,7 +97,7 @@ class RecordScreen(RoomScreen[None]):
         self._banner, self._mirror = Banner(), Mirror(id="phone")
         self._words = LiveWords(self._mirror, lambda: session.words.reader)
         self._seat = SeatPane(session.spec, session.agent.actor, knows=False)
-        self._steps = StepList()
+        self._steps = RecordedStepList()
         self._desk = ActionDesk(self._clock, quick=session.spec.quick, tree=self._current_tree)
         self._result_card = RecordingResult()
         self._began = self._clock.seconds()
@@ -317,7 +317,7 @@ class RecordScreen(RoomScreen[None]):
         """Close what was opened last, else leave the phone for its keys, else go Home with the recording open."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self._desk.back():
+        elif self._desk.go_back():
             return
         elif isinstance(self.focused, Mirror | Input) and not self.session.over:
             self._desk.focus_keys()
@@ -421,7 +421,7 @@ _ROOMY = 56
 """Columns from which a line also names the action beside its instruction."""
 
 
-class StepList(RowList[Step]):
+class RecordedStepList(RowList[Step]):
     """One line per step. The newest is in sight."""
 
     HELP = """\

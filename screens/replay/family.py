@@ -16,13 +16,13 @@ from lab.core.errors import LabError
 from lab.core.run.agent_names import shortest_names
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, score_words, status_words
-from lab.runs.family import TreeLine, change_words, tree
+from lab.runs.fork.family import TreeLine, change_words, tree
 from screens.background import Background
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
-from screens.widgets.lines import LineList
+from screens.widgets.lines import LineList, fit_cell
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.table import RowList
 from screens.widgets.text_page import ScrollableNotice
@@ -75,12 +75,7 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
         more = [(agent, 14), (steps, 5)] if width >= _WIDE else []
         parts = [(run, _SHORT + deepest), (at, 4), (words, 0), *more, (status, 11), (score, 5)]
         room = max(8, width - sum(size + 2 for _, size in parts if size))
-        return "  ".join(_fit_cell(text, size or room) for text, size in parts)
-
-
-def _fit_cell(text: str, width: int) -> str:
-    content = Content(text).truncate(width, ellipsis=True)
-    return content.plain + " " * max(0, width - content.cell_length)
+        return "  ".join(fit_cell(text, size or room) for text, size in parts)
 
 
 class FamilyScreen(RoomScreen[tuple[str, int]]):

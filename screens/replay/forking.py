@@ -24,7 +24,7 @@ from lab.core.run.ui_tree import UiTree
 from lab.core.task.task import Actor
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line, whole_action
-from lab.runs.fork import ForkChange
+from lab.runs.fork.fork import ForkChange
 from lab.runs.session import Session
 from screens.background import Background
 from screens.key_names import focus_opened, with_keys
@@ -69,7 +69,7 @@ class ForkRow(Choices):
 
     @property
     def decision(self) -> Literal["accept", "reject"] | None:
-        choice = self.chosen
+        choice = self.marked_id
         return "accept" if choice == "accept" else "reject" if choice == "reject" else None
 
 
@@ -168,7 +168,7 @@ class ForkPanel(Card):
 
     # -- what is to be other ---------------------------------------------------------------------------------
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go back from a list to the line of the action. Return False if none is open."""
         if not (self._picker.display or self._near.has_focus):
             return False
@@ -326,13 +326,13 @@ class Forking:
             self._panel.close()
             self._footage.timeline.focus()
 
-    def back(self) -> bool:
+    def go_back(self) -> bool:
         """Go one step back in the panel, or close it. Return False if it is not open."""
         if not self.is_open:
             return False
-        if not self._panel.back():
+        if not self._panel.go_back():
             self.close()
-            self._footage.look()
+            self._footage.request_place()
         return True
 
     def leave_step(self) -> None:

@@ -18,7 +18,7 @@ from lab.core.run.trace import Ended
 from lab.core.run.ui_tree import UiTree
 from lab.core.text.read_text import ReadText, has_no_text
 from lab.runs.descriptions import action_words
-from lab.runs.recorded_run import PlaceView
+from lab.runs.replay.recorded_run import PlaceView
 from screens.lab import lab_of, window_of
 from screens.mirror.fit import Zoom, phone_room
 from screens.mirror.marks import PhoneMark

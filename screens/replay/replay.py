@@ -16,7 +16,7 @@ from lab.core.run.trace import Ended
 from lab.core.settings import Settings
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
-from lab.runs.recorded_run import PlaceView, RecordedRun
+from lab.runs.replay.recorded_run import PlaceView, RecordedRun
 from lab.studies.seats import may_debug, sees_outcomes
 from screens.choice_memory import recall, remember
 from screens.key_names import with_keys
@@ -117,7 +117,7 @@ class ReplayScreen(RoomScreen[None]):
         if self.footage.head is None:
             return  # another run is opened meanwhile
         started = self.footage.head.started
-        agent = f"   {started.agent.shown}" if self.outcomes else ""
+        agent = f"   {started.agent.display_name}" if self.outcomes else ""
         self._show_title(
             f"{started.task.title or started.task.id}{agent}   {started.trace}", step_pane.goal_of(started)
         )
@@ -261,7 +261,9 @@ class ReplayScreen(RoomScreen[None]):
         head, reel, timeline = self.footage.head, self.footage.reel, self.footage.timeline
         if head is None or reel is None:
             return
-        page = SentScreen(StoredAlbum(reel), timeline.cursor, agent=head.started.agent.shown, overlay=self.overlay)
+        page = SentScreen(
+            StoredAlbum(reel), timeline.cursor, agent=head.started.agent.display_name, overlay=self.overlay
+        )
         self.app.push_screen(page, lambda place: timeline.go(timeline.cursor if place is None else place))
 
     def action_read(self, what: Shown) -> None:
@@ -306,7 +308,7 @@ class ReplayScreen(RoomScreen[None]):
             self.app.action_hide_help_panel()
         elif self.query_one(SearchRow).is_open:
             self._leave_search()
-        elif self.forking.back():
+        elif self.forking.go_back():
             return
         elif self.footage.stage.mirror.enlarged:
             self.footage.stage.mirror.show_whole()

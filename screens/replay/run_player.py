@@ -20,8 +20,8 @@ from lab.core.errors import LabError
 from lab.core.run.step import Observation
 from lab.core.run.trace import Ended, Step
 from lab.core.text.plain_text import plain
-from lab.runs.descriptions import seconds_between
-from lab.runs.recorded_run import PlaceView, RecordedPlace, RecordedRun, RunHead
+from lab.core.values.ids_and_clock import seconds_between
+from lab.runs.replay.recorded_run import PlaceView, RecordedPlace, RecordedRun, RunHead
 from screens.background import Background
 from screens.lab import ReportsErrors
 from screens.replay import step_pane
@@ -171,7 +171,7 @@ class RunPlayer(ReportsErrors, Horizontal):
             index, self._target_place = self._target_place, None
             self.timeline.go(index)
             self.post_message(self.Found(self, index))
-            self.look()
+            self.request_place()
         if self.whole:
             self._target_place = None
         self.post_message(self.Listed(self))
@@ -190,9 +190,9 @@ class RunPlayer(ReportsErrors, Horizontal):
         if message.lines is self.timeline:
             message.stop()
             if self._target_place is None:
-                self.look()
+                self.request_place()
 
-    def look(self) -> None:
+    def request_place(self) -> None:
         """Request the current place and post `Moved` at once, so that a key never waits for a picture."""
         reel = self._run_file
         if reel is not None and reel.lines:
@@ -311,12 +311,12 @@ class RunPlayer(ReportsErrors, Horizontal):
     def toggle_after(self) -> None:
         """Toggle the screens before and after the step."""
         self.after = not self.after
-        self.look()
+        self.request_place()
 
     def toggle_words(self) -> None:
         """Toggle the step's words in the phone's place."""
         self.toggle_class("-asked-words")
-        self.look()
+        self.request_place()
 
     # -- playing ---------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.widget import Widget
 
 from lab.core.values.rounding import count
-from lab.runs.picture_text import WordlessPicture, read_pictures
+from lab.runs.replay.picture_text import WordlessPicture, read_pictures
 from screens.background import Background
 from screens.key_names import with_keys
 from screens.lab import lab_of

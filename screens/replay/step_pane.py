@@ -17,6 +17,7 @@ from lab.core.task.task import Actor, Task
 from lab.core.task.task_checks import weight_words, weighted_rules
 from lab.core.text.plain_text import plain
 from lab.core.text.read_text import ReadText
+from lab.core.values.ids_and_clock import seconds_between
 from lab.runs.descriptions import (
     demonstration_words,
     local_time,
@@ -24,14 +25,13 @@ from lab.runs.descriptions import (
     point_words,
     raw_words,
     score_words,
-    seconds_between,
     seconds_words,
     status_words,
     target_name,
     usage_words,
     whole_action,
 )
-from lab.runs.family import change_words
+from lab.runs.fork.family import change_words
 from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED
 from simulators.users.human import PassGate
 
@@ -311,9 +311,9 @@ def _run_parts(started: Started, *, outcomes: bool) -> list[Part]:
     task, source = started.task, started.source
     facts = {
         "task": f"{task.id} ({task.kind})",
-        "agent": started.agent.shown if outcomes else "",
+        "agent": started.agent.display_name if outcomes else "",
         "persona": started.persona.name if started.persona else task.persona,
-        "person": started.user.shown if started.user else "",
+        "person": started.user.display_name if started.user else "",
         "place": task.place,
         "phone": f"{started.device.kind} {started.device.model}".strip(),
         "started": local_time(started.at),
@@ -338,7 +338,7 @@ def _duration_words(words: str, earlier: str | None, later: str | None) -> str:
 
 def _actor_words(actor: Actor | None, joint: str) -> str:
     """Return the actor's name after `joint`, empty if unknown or blinded."""
-    return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
+    return "" if actor is None or actor == NOBODY else joint + plain(actor.display_name, lines=False)
 
 
 def _json_text(value: object) -> str:

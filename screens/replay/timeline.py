@@ -7,7 +7,7 @@ from textual.content import Content
 from lab.core.text.read_text import without_blanks
 from lab.core.values.rounding import count
 from lab.runs.descriptions import status_words
-from lab.runs.recorded_run import RecordedPlace
+from lab.runs.replay.recorded_run import RecordedPlace
 from screens.theme import ACCENT, ERROR, LOUD_WARNING, MUTED, WARNING
 from screens.widgets.lines import LineList
 

@@ -91,7 +91,7 @@ class PrivacyScreen(DemoRoom):
         self.finds.set_rows(finds)
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
-        title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
+        title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.display_name}"
         self.say(one_line(title, 400), self._state_words(covering))
         write_title(self.page, "Done" if self._report else "To be covered")
         self.page.show(self._report or _plan_words(covering), from_top=False)
@@ -123,7 +123,7 @@ class PrivacyScreen(DemoRoom):
             return
         covered = [
             *covering.boxes.get(self.number, ()),
-            *(node.bounds for node in covering.going(self.footage.readable_screen)),
+            *(node.bounds for node in covering.covered_nodes(self.footage.readable_screen)),
         ]
         boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in covered]
         current_box = find.box if find is not None and find.box not in covered else None
@@ -250,7 +250,7 @@ class PrivacyScreen(DemoRoom):
 
     def _redact(self, run: str, covering: RedactionPlan, reader: TextReader | None) -> tuple[str, Redacted]:
         from lab.ocr.reader import forget
-        from lab.runs.picture_text import tree_reader
+        from lab.runs.replay.picture_text import tree_reader
         from store.erasing.run_redaction import redact
 
         try:

@@ -14,7 +14,7 @@ from textual.content import Content
 from lab.core.errors import LabError
 from lab.core.settings import Settings
 from lab.core.task.task import Actor
-from lab.runs.recorded_run import RecordedRun
+from lab.runs.replay.recorded_run import RecordedRun
 from lab.studies.proofreading.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.author.form import ItemForm
 from screens.background import Background

@@ -21,10 +21,10 @@ from lab.core.settings import Settings
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
 from lab.runs.descriptions import one_line
-from lab.runs.run_acts import archive_runs, tag_change, tag_runs, undo_acts
-from lab.runs.run_filter import RunFilter, parse_filter
-from lab.runs.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
-from lab.runs.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
+from lab.runs.listing.run_acts import archive_runs, tag_change, tag_runs, undo_acts
+from lab.runs.listing.run_filter import RunFilter, parse_filter
+from lab.runs.listing.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
+from lab.runs.listing.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
 from screens.background import Background
 from screens.choice_memory import recall, remember
 from screens.key_names import with_keys
@@ -175,7 +175,7 @@ class RunsScreen(RoomScreen[None]):
             self.lay_out()
         else:
             self.table.refresh()
-            self.tell()
+            self.update_lines()
         self._read_costs()
 
     @property
@@ -204,7 +204,7 @@ class RunsScreen(RoomScreen[None]):
         self.table.empty = self._empty_words()
         self.table.show(runs, self.order, near=near)
         self._update_title(runs)
-        self.tell()
+        self.update_lines()
         if self.needs_costs:
             self._read_costs()
 
@@ -230,19 +230,19 @@ class RunsScreen(RoomScreen[None]):
 
     @on(LineList.Highlighted)
     def _follow_cursor(self) -> None:
-        self.tell()
+        self.update_lines()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Enable the actions on a run only if the cursor is on a run, not on a group."""
         return self.table.run is not None if action in ("replay", "copy") else super().check_action(action, parameters)
 
     def on_descendant_focus(self) -> None:
-        self.tell()
+        self.update_lines()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.tell)
+        self.call_after_refresh(self.update_lines)
 
-    def tell(self) -> None:
+    def update_lines(self) -> None:
         """Update the line above the footer: what Enter does, the marked run, the costs still to read."""
         self.refresh_bindings()
         name, full_name = self.query_one("#run-name", ScrollableNotice), self.table.cut_name
@@ -352,7 +352,7 @@ class RunsScreen(RoomScreen[None]):
         self.marked = it
         self.table.marked = it.run.id if it is not None else None
         self.table.refresh()
-        self.tell()
+        self.update_lines()
 
     # -- archive and tags ------------------------------------------------------------------------------------
 
@@ -396,7 +396,7 @@ class RunsScreen(RoomScreen[None]):
         self.table.selection = self.table.selection - ids if ids <= self.table.selection else self.table.selection | ids
         self.table.refresh()
         self.table.action_move(1)
-        self.tell()
+        self.update_lines()
 
     def action_archived(self) -> None:
         """List the archived runs, or the others again."""
@@ -536,7 +536,7 @@ class RunsScreen(RoomScreen[None]):
         elif self.table.selection:
             self.table.selection = set()
             self.table.refresh()
-            self.tell()
+            self.update_lines()
         elif self.archived:
             self.action_archived()
         else:

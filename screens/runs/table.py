@@ -14,9 +14,9 @@ from textual.message import Message
 
 from lab.core.text.plain_text import plain
 from lab.runs.descriptions import mean_words, one_line, score_words, status_words
-from lab.runs.run_columns import FILTERED, RUN_COLUMNS, SORTED, UNKNOWN
-from lab.runs.run_order import ArrangedRuns, Order, RunGroup, RunTableLine
-from lab.runs.run_rows import Cost, RunEntry
+from lab.runs.listing.run_columns import FILTERED, RUN_COLUMNS, SORTED, UNKNOWN
+from lab.runs.listing.run_order import ArrangedRuns, Order, RunGroup, RunTableLine
+from lab.runs.listing.run_rows import Cost, RunEntry
 from screens.theme import HEADING, LOUD_WARNING, MUTED
 from screens.widgets.lines import MOVE, LineList
 from screens.widgets.table import TableColumn, cell, fit_name_and_title
@@ -252,9 +252,9 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         place = next((i for i, line in enumerate(arranged.lines) if _line_key(line) == before), gone) if before else 0
         self.changed()
         self.go(place)
-        self.look()
+        self.request_costs()
 
-    def look(self) -> None:
+    def request_costs(self) -> None:
         """Request the costs of the visible runs."""
         width = self.scrollable_content_region.width - _SIGN
         if self.order.group or not any(name in visible_columns(width, self.order.by) for name in COSTS):
@@ -267,10 +267,10 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self.look()
+        self.request_costs()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.look()  # Textual calls the base's own, too
+        self.request_costs()  # Textual calls the base's own, too
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset_capture(self)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from lab.core.run.step import Observation, Proposed, Spent, spent_by
 from lab.core.run.trace import Ended
-from lab.runs.recorded_run import RecordedRun
+from lab.runs.replay.recorded_run import RecordedRun
 
 
 class SentProposal(NamedTuple):
@@ -68,7 +68,7 @@ class LiveAlbum:
         self._sent.append(SentProposal(number, proposed, observation))
 
     @property
-    def spent(self) -> Spent | None:
+    def total_usage(self) -> Spent | None:
         """Tokens and cost of all requests, or None if no model was asked."""
         return spent_by(proposal.proposed for proposal in self._sent if proposal.number >= self.first)
 

@@ -78,7 +78,7 @@ class ProgressScreen(RoomScreen[None]):
             self._begin(self.study)
         else:
             self.people.empty = with_keys(self, NONE_OPEN)
-            self.tell()
+            self.update_lines()
 
     def on_screen_resume(self) -> None:
         """Read again, because answers may have arrived meanwhile."""
@@ -135,11 +135,11 @@ class ProgressScreen(RoomScreen[None]):
         self.questions.set_rows(questions, key=lambda row: row.id)
         self.questions.display = bool(questions)
         self.questions.styles.height = min(len(questions), _QUESTIONS) + 3
-        self.tell()
+        self.update_lines()
 
     # -- what is said ----------------------------------------------------------------------------------------
 
-    def tell(self) -> None:
+    def update_lines(self) -> None:
         """Update the title, the words of the row under the cursor, and what Enter does."""
         self.query_one("#progress-title", StatusLine).say(Content(self._title_words()))
         self.query_one("#progress-said", StatusLine).say(Content(self._current_words()))
@@ -173,11 +173,11 @@ class ProgressScreen(RoomScreen[None]):
         return with_keys(self, "{list.open}: this rater's numbers")
 
     def on_descendant_focus(self) -> None:
-        self.tell()
+        self.update_lines()
 
     @on(LineList.Highlighted)
     def _follow_cursor(self) -> None:
-        self.tell()
+        self.update_lines()
 
     # -- keys ------------------------------------------------------------------------------------------------
 

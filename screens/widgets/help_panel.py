@@ -70,7 +70,7 @@ class KeyTable(BindingsTable):
             self._painted = rows, key_style, RenderedTable(_key_table(rows, key_style))
         return self._painted[2]
 
-    def look(self) -> None:
+    def repaint_if_changed(self) -> None:
         """Repaint if the keys have changed."""
         if self._painted is None or list(self.rows()) != self._painted[0]:
             self.refresh(layout=True)
@@ -103,7 +103,7 @@ class _Keys(KeyPanel):
 
     async def recompose(self) -> None:
         for table in self.query(KeyTable).results():
-            table.look()
+            table.repaint_if_changed()
 
 
 def _drop_unbound(text: str) -> str:

@@ -197,6 +197,11 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self.action_choose()
 
 
+def fit_cell(text: str, width: int) -> str:
+    """Return a text, cut with an ellipsis or padded to `width` cells."""
+    return Content(text).truncate(width, ellipsis=True, pad=True).plain
+
+
 def to_strip(widget: ScrollView, content: Content, width: int, style: Style) -> Strip:
     """Return one line of content, cut or padded to `width`, in the theme's colours."""
     theme = widget.app.theme

@@ -15,7 +15,7 @@ class StatusLine(Static):
         self._rows = 0
 
     @property
-    def said(self) -> Content:
+    def current_text(self) -> Content:
         """The current text."""
         return self._current
 

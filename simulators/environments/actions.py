@@ -40,7 +40,7 @@ def for_mobileworld(action: Action, size: Point) -> list[dict[str, Any]]:
     """Return the equivalent actions of MobileWorld's server, in order. Raise `LabError` if it has none."""
     text = action.text or ""
     if action.kind in _TOUCHES:
-        return [{"action_type": _TOUCHES[action.kind], **_at(action.at, size)}]
+        return [{"action_type": _TOUCHES[action.kind], **_point_fields(action.at, size)}]
     if action.kind in _SAME:
         return [{"action_type": action.kind}]
     if action.kind == "scroll" and action.direction in ("up", "down") and action.at is None and action.vector is None:
@@ -49,7 +49,7 @@ def for_mobileworld(action: Action, size: Point) -> list[dict[str, Any]]:
         (x, y), (to_x, to_y) = finger_way(action, size)
         return [{"action_type": "drag", "start_x": x, "start_y": y, "end_x": to_x, "end_y": to_y}]
     if action.kind == "input_text":
-        touch = [{"action_type": "click", **_at(action.at, size)}] if action.at is not None else []
+        touch = [{"action_type": "click", **_point_fields(action.at, size)}] if action.at is not None else []
         return [*touch, {"action_type": "input_text", "text": text}]
     if action.kind == "open_app":
         return [{"action_type": "open_app", "app_name": action.app or text}]
@@ -64,7 +64,7 @@ def for_androidworld(action: Action, size: Point) -> dict[str, Any]:
     """Return the equivalent action of AndroidWorld, or a swipe. Raise `LabError` if it has none."""
     text = action.text or ""
     if action.kind in _TOUCHES:
-        return {"action_type": _TOUCHES[action.kind], **_at(action.at, size)}
+        return {"action_type": _TOUCHES[action.kind], **_point_fields(action.at, size)}
     if action.kind in _SAME:
         return {"action_type": action.kind}
     if action.kind == "scroll" and action.direction and action.at is None and action.vector is None:
@@ -73,7 +73,11 @@ def for_androidworld(action: Action, size: Point) -> dict[str, Any]:
         start, end = finger_way(action, size)
         return {"start": start, "end": end, "ms": action.ms or _MS}
     if action.kind == "input_text":
-        return {"action_type": "input_text", "text": text, **(_at(action.at, size) if action.at is not None else {})}
+        return {
+            "action_type": "input_text",
+            "text": text,
+            **(_point_fields(action.at, size) if action.at is not None else {}),
+        }
     if action.kind == "open_app":
         return {"action_type": "open_app", "app_name": action.app or text}
     if action.kind == "answer":
@@ -81,7 +85,7 @@ def for_androidworld(action: Action, size: Point) -> dict[str, Any]:
     raise LabError("the environment", f"AndroidWorld's phone has no action {action.kind}; nothing was done.")
 
 
-def _at(at: Point | None, size: Point) -> dict[str, int]:
+def _point_fields(at: Point | None, size: Point) -> dict[str, int]:
     x, y = at or (size[0] // 2, size[1] // 2)
     if not (0 <= x < size[0] and 0 <= y < size[1]):
         raise LabError("touch", f"{x}, {y} is not on a screen of {size[0]} x {size[1]}.")

@@ -27,7 +27,7 @@ class Address(NamedTuple):
     options: dict[str, str]
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Form for messages and stored runs, without the options."""
         return self.place if self.kind == "mobileworld" else f"androidworld:{self.place}"
 

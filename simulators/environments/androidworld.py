@@ -31,7 +31,7 @@ from lab.core.text.suggestion import suggestion
 from lab.core.values.process_pipes import Program
 from simulators.environments.actions import for_androidworld
 from simulators.environments.address import Address
-from simulators.environments.frames import Look, picture_size, polled_frames
+from simulators.environments.frames import PolledPicture, picture_size, polled_frames
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class _ScreenFacts(msgspec.Struct):
     elements: tuple[_Element, ...] = ()
 
 
-class _TaskScore(msgspec.Struct):
+class _WorkerScore(msgspec.Struct):
     score: float
 
 
@@ -91,14 +91,14 @@ class _Answer(msgspec.Struct):
     error: str | None = None
 
 
-class Worker:
+class WorkerClient:
     """Client of the worker process.
 
     After a timeout or an invalid answer it ends the process, and each later request raises the same error.
     """
 
     def __init__(self, address: Address) -> None:
-        self.what = address.shown
+        self.what = address.display_name
         if shutil.which(address.place) is None:
             raise LabError("--env", f"there is no program {address.place!r} to start.", code=2)
         options = [part for name, value in address.options.items() for part in (f"--{name}", value)]
@@ -141,7 +141,7 @@ class AndroidWorld:
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        self._worker: Worker | None = None
+        self._worker: WorkerClient | None = None
         self._listed: list[Task] = []
 
     def tasks(self) -> list[Task]:
@@ -156,7 +156,9 @@ class AndroidWorld:
         names = {task.id for task in self.tasks()}
         if name not in names:
             problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, names) or '.'}"
-            raise LabError(self._address.shown, problem, "`hitlab tasks list --env ...` lists its tasks.", code=2)
+            raise LabError(
+                self._address.display_name, problem, "`hitlab tasks list --env ...` lists its tasks.", code=2
+            )
         return _task(self._list_worker().ask("task", _TaskLine, _LIST, name=name, seed=seed))
 
     def persona(self, task: Task) -> None:
@@ -167,7 +169,7 @@ class AndroidWorld:
 
     def phone(self, task: Task, seed: int) -> AndroidWorldPhone:
         """Return its phone at the task's start, in a process of its own."""
-        worker = Worker(self._address)
+        worker = WorkerClient(self._address)
         try:
             beginning: _Beginning = worker.ask("begin", _Beginning, _BEGIN, name=task.id, seed=seed)
         except BaseException:
@@ -181,21 +183,21 @@ class AndroidWorld:
             self._worker.close()
             self._worker = None
 
-    def _list_worker(self) -> Worker:
+    def _list_worker(self) -> WorkerClient:
         if self._worker is None:
-            self._worker = Worker(self._address)
+            self._worker = WorkerClient(self._address)
         return self._worker
 
 
 class AndroidWorldPhone:
     """Emulator during one task, until `close`. AndroidWorld scores it."""
 
-    def __init__(self, worker: Worker, size: Point) -> None:
+    def __init__(self, worker: WorkerClient, size: Point) -> None:
         self._worker, self._size = worker, size
         self._folder = tempfile.TemporaryDirectory(prefix="hitlab-androidworld-")
         self._looking = threading.Lock()
         self._closed = threading.Event()
-        self._last_look = Look(b"")
+        self._last_look = PolledPicture(b"")
 
     @property
     def info(self) -> DeviceInfo:
@@ -206,7 +208,7 @@ class AndroidWorldPhone:
         png, facts = self._capture(settled=True)
         size = picture_size(png, self._worker.what)
         tree = _tree(facts.elements)
-        self._last_look = Look(png, tree)
+        self._last_look = PolledPicture(png, tree)
         return Screen(png, size, tree, facts.activity)
 
     def perform(self, action: Action) -> None:
@@ -217,12 +219,12 @@ class AndroidWorldPhone:
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
         """Yield its screen repeatedly, until its process ends."""
 
-        def look() -> Look:
+        def poll_picture() -> PolledPicture:
             png, last = self._capture(settled=False)[0], self._last_look
-            return last if png == last.png else Look(png)
+            return last if png == last.png else PolledPicture(png)
 
         with suppress(LabError):  # the run reports the error at its next observation
-            yield from polled_frames(look, stop, self._closed, _POLL, self._worker.what)
+            yield from polled_frames(poll_picture, stop, self._closed, _POLL, self._worker.what)
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return None: AndroidWorld has no snapshots."""
@@ -256,7 +258,7 @@ class AndroidWorldPhone:
             return EnvironmentScore(0.0, "the agent was not done, which AndroidWorld counts as a failure")
         if last.kind == "answer":
             self._worker.ask("act", Any, _ACT, action=for_androidworld(last, self._size))
-        task_score: _TaskScore = self._worker.ask("score", _TaskScore, _SCORE)
+        task_score: _WorkerScore = self._worker.ask("score", _WorkerScore, _SCORE)
         if not 0 <= task_score.score <= 1:
             raise LabError(self._worker.what, f"field score: {task_score.score:g} is not from 0 to 1.")
         return EnvironmentScore(task_score.score, f"is_successful {task_score.score:g}")

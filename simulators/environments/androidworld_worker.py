@@ -20,7 +20,7 @@ _FLAGS = (
 )  # fmt: skip
 
 
-class Worker:
+class EmulatorWorker:
     """One emulator, connected at the first task, and the current task on it."""
 
     def __init__(self, options: argparse.Namespace) -> None:
@@ -52,7 +52,7 @@ class Worker:
         self.env.reset(go_home=bool(getattr(self.task, "start_on_home_screen", True)))
         return {"size": [int(side) for side in self.env.logical_screen_size]}
 
-    def look(self, request: dict[str, Any]) -> dict[str, Any]:
+    def write_screen(self, request: dict[str, Any]) -> dict[str, Any]:
         """Write the screen as PNG to the requested path.
 
         Return its elements, if the request waits for a settled screen.
@@ -159,14 +159,14 @@ def main() -> None:
     parser.add_argument("--console_port", type=int)
     parser.add_argument("--grpc_port", type=int)
     parser.add_argument("--adb_path")
-    worker = Worker(parser.parse_args())
+    worker = EmulatorWorker(parser.parse_args())
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # AndroidWorld prints to standard output, which hitlab would read as an answer
     verbs = {
         "tasks": worker.tasks,
         "task": worker.one_task,
         "begin": worker.begin,
-        "look": worker.look,
+        "look": worker.write_screen,
         "act": worker.act,
         "score": worker.score,
         "end": worker.end,

@@ -26,7 +26,7 @@ def picture_size(png: bytes, what: str) -> Point:
     raise Trouble(what, "its screenshot is no PNG.")
 
 
-class Look(NamedTuple):
+class PolledPicture(NamedTuple):
     """One polled picture: a PNG, and its tree if known for exactly this picture."""
 
     png: bytes
@@ -34,7 +34,7 @@ class Look(NamedTuple):
 
 
 def polled_frames(
-    look: Callable[[], Look], stop: threading.Event, closed: threading.Event, seconds: float, what: str
+    look: Callable[[], PolledPicture], stop: threading.Event, closed: threading.Event, seconds: float, what: str
 ) -> Iterator[Frame]:
     """Poll `look` every `seconds` and yield a frame each time, until `stop` or `closed` is set.
 

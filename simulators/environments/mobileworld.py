@@ -30,7 +30,7 @@ from lab.core.text.plain_text import plain
 from lab.core.text.suggestion import suggestion
 from simulators.environments.actions import for_mobileworld
 from simulators.environments.address import Address
-from simulators.environments.frames import Look, picture_size, polled_frames
+from simulators.environments.frames import PolledPicture, picture_size, polled_frames
 from simulators.environments.http_line import HttpLine, ServerRefusal
 from simulators.environments.reply_endpoint import JUDGE, SETTING, ReplyEndpoint, reply_endpoint
 from simulators.users.endpoint.chat_reply import answer_of
@@ -177,7 +177,7 @@ class MobileWorldPhone:
         self._closed = threading.Event()
         self._begun = False
         self._still_at = 0.0
-        self._last_look = Look(b"")
+        self._last_look = PolledPicture(b"")
 
     def begin(self) -> None:
         """Initialize the task on the phone."""
@@ -197,7 +197,7 @@ class MobileWorldPhone:
         self._closed.wait(max(0.0, self._still_at - time.monotonic()))
         png = self._picture()
         tree, missing = self._tree()
-        self._last_look = Look(png, without_password_texts(tree))
+        self._last_look = PolledPicture(png, without_password_texts(tree))
         return Screen(png, picture_size(png, f"{self._line.base}/screenshot"), tree, self._activity(), "", missing)
 
     def perform(self, action: Action) -> None:
@@ -208,7 +208,7 @@ class MobileWorldPhone:
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
         """Yield its screenshots repeatedly."""
-        return polled_frames(self._look, stop, self._closed, _POLL, f"{self._line.base}/screenshot")
+        return polled_frames(self._poll_picture, stop, self._closed, _POLL, f"{self._line.base}/screenshot")
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return None: the server has no snapshots."""
@@ -278,10 +278,10 @@ class MobileWorldPhone:
             self._still_at = time.monotonic() + self._settles
         return stepped
 
-    def _look(self) -> Look:
+    def _poll_picture(self) -> PolledPicture:
         """Return the screen for the live view, with the observed tree if the picture is still the same."""
         png, last = self._picture(), self._last_look
-        return last if png == last.png else Look(png)
+        return last if png == last.png else PolledPicture(png)
 
     def _picture(self) -> bytes:
         """Return a screenshot as PNG bytes. Raise `Trouble` if the server gives none."""

@@ -66,7 +66,7 @@ class ReplyEndpoint:
         self._offered: OfferedReply | None = None
         self._offer_lock = threading.Lock()
         try:
-            self._server = _Server((host, port), _handler(self))
+            self._server = _ReplyServer((host, port), _handler(self))
         except OSError as error:
             raise LabError(SETTING, f"{host}:{port} cannot be had ({error.strerror}).") from error
         threading.Thread(target=self._server.serve_forever, name="replies", daemon=True).start()
@@ -89,7 +89,7 @@ class ReplyEndpoint:
 
     def answer(self, request: ChatRequest) -> Answer | None:
         """Return the answer to a request, or None."""
-        if self._rules.holds(request.system):
+        if self._rules.match(request.system):
             return self._ask_judge(request)
         offer = self._offered
         if offer is None or not request.messages or request.messages[-1].text.strip() != offer.question.strip():
@@ -133,7 +133,7 @@ def reply_endpoint() -> ReplyEndpoint | None:
         return _endpoints[place]
 
 
-class _Server(ThreadingHTTPServer):
+class _ReplyServer(ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from simulators.phone import nav
-from simulators.phone.views import Act, Screen
+from simulators.phone.kit.views import Act, Screen
 
 State = dict[str, Any]
 
@@ -37,7 +37,7 @@ class AppContext:
         """Open a screen on top of this one."""
         nav.push(self.phone, self.app, screen, args)
 
-    def back(self, steps: int = 1) -> None:
+    def close_screens(self, steps: int = 1) -> None:
         """Close this screen, or the topmost `steps` screens."""
         for _ in range(steps):
             nav.pop(self.phone, self.app)
@@ -75,6 +75,12 @@ class AppContext:
         place[path[-1]] = value
 
 
+def moment(entry: State, clock: datetime) -> datetime:
+    """Return the time of a mail, a message or a post, with an offset. An entry without a time is of now."""
+    then = datetime.fromisoformat(entry["time"]) if entry["time"] else clock
+    return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
+
+
 class App:
     """Base class of an app: name, icon, first state, a `screen_*` method per screen and a `do_*` method per act.
 
@@ -110,7 +116,7 @@ class App:
             case "go":
                 here.go(args[0], **(args[1] if len(args) > 1 else {}))
             case "back":
-                here.back()
+                here.close_screens()
             case "set":
                 here.set(args[0], args[1])
             case "toggle":
@@ -118,7 +124,7 @@ class App:
             case _:
                 getattr(self, f"do_{name}")(here, *args)
 
-    def opened(self, here: AppContext) -> None:
+    def react_to_notification(self, here: AppContext) -> None:
         """React to a notification that opened one of this app's screens."""
 
     def edited(self, here: AppContext, field: str) -> None:

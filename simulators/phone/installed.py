@@ -12,18 +12,18 @@ from simulators.phone.apps.browser import Browser
 from simulators.phone.apps.calendar import Calendar
 from simulators.phone.apps.clock import Clock
 from simulators.phone.apps.contacts import Contacts
-from simulators.phone.apps.food import Food
+from simulators.phone.apps.food.food import Food
+from simulators.phone.apps.food.supper import Supper
 from simulators.phone.apps.gallery import Gallery
 from simulators.phone.apps.launcher import Launcher
 from simulators.phone.apps.mail import Mail
 from simulators.phone.apps.maps import Maps
-from simulators.phone.apps.marrowby import Marrowby
 from simulators.phone.apps.messages import Messages
 from simulators.phone.apps.notes import Notes
-from simulators.phone.apps.quillbarn import Quillbarn
 from simulators.phone.apps.settings import Settings
+from simulators.phone.apps.shops.marrowby import Marrowby
+from simulators.phone.apps.shops.quillbarn import Quillbarn
 from simulators.phone.apps.social import Social
-from simulators.phone.apps.supper import Supper
 from simulators.phone.apps.teamchat import TeamChat
 
 _APPS: tuple[App, ...] = (
@@ -58,7 +58,7 @@ def first_state(seed: int, clock: str) -> State:
         "charging": False,
         # One generator per app: a new app must not reorder the others.
         "apps": {app.id: app.first_state(Random(f"{seed}/{app.id}"), now) for app in APPS.values()},
-        "nav": nav.first({app.id: app.root for app in APPS.values()}),
+        "nav": nav.home_state({app.id: app.root for app in APPS.values()}),
         "focus": None,
         "keyboard": {"page": "letters", "shift": "off", "fresh": False},
         "scroll": {},
@@ -79,7 +79,7 @@ def moment(clock: str, what: str) -> datetime:
     return then
 
 
-def named(name: str) -> str:
+def app_id(name: str) -> str:
     """Return the id of the app with that label, package or id.
 
     Raise a `LabError` that lists the apps if none matches.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lab.core.run.ui_tree import Bounds
-from simulators.phone import fonts
-from simulators.phone.boxes import Box, InkLine, Round, Sign
-from simulators.phone.layout import Env, center, ink
-from simulators.phone.theme import KEYBOARD_HEIGHT, NAV_BAR, WIDTH
+from simulators.phone.kit import fonts
+from simulators.phone.kit.boxes import Box, InkLine, Round, Sign
+from simulators.phone.kit.layout import Env, center, ink
+from simulators.phone.kit.theme import KEYBOARD_HEIGHT, NAV_BAR, WIDTH
 
 State = dict[str, Any]
 PACKAGE = "com.hitlab.keyboard"

@@ -12,7 +12,7 @@ State = dict[str, Any]
 LAUNCHER = "launcher"
 
 
-def first(root_screens: dict[str, str]) -> State:
+def home_state(root_screens: dict[str, str]) -> State:
     """Return the navigation state of a phone that shows its home screen."""
     stacks = {app: [{"screen": screen, "args": {}}] for app, screen in root_screens.items()}
     return {"app": LAUNCHER, "stacks": stacks, "recents": [], "overview": False}
@@ -68,7 +68,7 @@ def show(state: State, app: str) -> None:
         nav["recents"] = [app, *(a for a in nav["recents"] if a != app)]
 
 
-def back(state: State) -> None:
+def press_back(state: State) -> None:
     """Perform the back button: close the topmost of keyboard, shade, overview, screen, app."""
     nav = state["nav"]
     if state["focus"] is not None:

@@ -13,8 +13,8 @@ from lab.core.text.suggestion import list_sentence
 from simulators.phone import nav
 from simulators.phone.app import AppContext, State, copy
 from simulators.phone.installed import APPS, moment
+from simulators.phone.kit.theme import NAV_BAR
 from simulators.phone.stage import app_windows, shade_window, windows
-from simulators.phone.theme import NAV_BAR
 
 _STRICT = 2
 """Levels of the state whose keys are fixed: the phone's own and the list of apps. So is the first in an app's state."""

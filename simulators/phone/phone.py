@@ -17,12 +17,12 @@ from lab.core.seams import Frame, Screen
 from lab.core.values.png import png_of
 from simulators.phone import touch
 from simulators.phone.app import State, copy
-from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS, first_state
+from simulators.phone.kit.boxes import Window
+from simulators.phone.kit.sized_cache import SizedCache
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 from simulators.phone.overlay import check, merge
-from simulators.phone.sized_cache import SizedCache
 from simulators.phone.stage import activity, artists, windows
-from simulators.phone.theme import HEIGHT, WIDTH
 from simulators.phone.tree import tree
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class PackedScreens:
         png = self._files.get(key)
         if png is None:
             png = pack()
-            self._files.put(key, png)
+            self._files.store(key, png)
         return png
 
 
@@ -108,7 +108,7 @@ class Phone:
         """Number that increases with each change of the state and each `stir`."""
         return self._version + self._stirred
 
-    def look(self) -> DrawnScreen:
+    def current_screen(self) -> DrawnScreen:
         """Return the current screen, drawn lazily."""
         with self._changed:
             return self._draw()
@@ -218,7 +218,7 @@ class DrawnScreen:
 
     @property
     def rgb(self) -> bytes:
-        from simulators.phone.draw import picture
+        from simulators.phone.kit.draw import picture
 
         with self._drawing:
             if self._rgb is None:

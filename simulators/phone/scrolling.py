@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.core.run.step import Action, Point
 from simulators.phone.app import State
-from simulators.phone.boxes import Box, Window
+from simulators.phone.kit.boxes import Box, Window
 from simulators.phone.tree import walk
 
 _SHARE = 0.6

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lab.core.run.step import Action
-from simulators.phone import shots_buying
 from simulators.phone.phone import Phone
-from simulators.phone.shots_phone import at, tap
 
 SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("messages", "messages", "home", {}),
@@ -273,14 +271,103 @@ def _system(phone: Phone) -> Iterator[tuple[str, bytes]]:
 
 def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
     """Yield the name and PNG of each screen."""
-    yield "launcher", at("launcher", "home", {}, dark=dark).observe().png
+    yield "launcher", phone_at("launcher", "home", {}, dark=dark).observe().png
     for name, app, screen, args in SCREENS:
-        yield name, at(app, screen, args, dark=dark).observe().png
-    yield from _food(at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark))
-    yield from _clock(at("clock", "home", {}, dark=dark))
-    yield from _maps(at("maps", "place", {"name": "Canal Museum"}, dark=dark))
-    yield from _trains(at("browser", "train", {"number": "W134", "date": "2026-03-13"}, dark=dark))
-    yield from _scam(at("launcher", "home", {}, dark=dark))
-    yield from _low_battery(at("launcher", "home", {}, dark=dark))
-    yield from shots_buying.shots(dark)
-    yield from _system(at("launcher", "home", {}, dark=dark))
+        yield name, phone_at(app, screen, args, dark=dark).observe().png
+    yield from _food(phone_at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark))
+    yield from _clock(phone_at("clock", "home", {}, dark=dark))
+    yield from _maps(phone_at("maps", "place", {"name": "Canal Museum"}, dark=dark))
+    yield from _trains(phone_at("browser", "train", {"number": "W134", "date": "2026-03-13"}, dark=dark))
+    yield from _scam(phone_at("launcher", "home", {}, dark=dark))
+    yield from _low_battery(phone_at("launcher", "home", {}, dark=dark))
+    yield from _buying_shots(dark)
+    yield from _system(phone_at("launcher", "home", {}, dark=dark))
+
+
+def phone_at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Phone:
+    """Return a phone that shows the given screen."""
+    phone = Phone()
+    stack = [phone.snapshot()["nav"]["stacks"][app][0]]
+    if screen != stack[0]["screen"]:
+        stack.append({"screen": screen, "args": args})
+    phone.lay({"nav": {"app": app, "stacks": {app: stack}}, "apps": {"settings": {"dark_theme": dark}}})
+    return phone
+
+
+def tap(phone: Phone, label: str) -> None:
+    """Tap the last node on the screen with that text or description."""
+    tree = phone.current_screen().tree
+    nodes = [node for node in tree.nodes() if label in (node.text, node.desc)]
+    phone.perform(Action("click", at=tree.target(nodes[-1]).bounds.center))
+
+
+_Shots = Iterator[tuple[str, bytes]]
+
+
+def _tap_id(phone: Phone, id: str) -> None:
+    phone.perform(Action("click", at=phone.current_screen().tree.find(id=id)[0].bounds.center))
+
+
+def _marrowby(dark: bool) -> _Shots:
+    phone = phone_at("marrowby", "home", {}, dark=dark)
+    _tap_id(phone, "search")
+    phone.perform(Action("input_text", text="scarf"))
+    yield "marrowby-search", phone.observe().png
+    phone.perform(Action("navigate_back"))
+    for label in ("Filter", "4 and up", "Red"):
+        tap(phone, label)
+    yield "marrowby-filter-set", phone.observe().png
+    _tap_id(phone, "show")
+    yield "marrowby-filtered", phone.observe().png
+    tap(phone, "Merino scarf")
+    tap(phone, "More of this product")
+    tap(phone, "Add to cart")
+    tap(phone, "Cart")
+    yield "marrowby-cart-full", phone.observe().png
+    _tap_id(phone, "checkout")
+    yield "marrowby-checkout", phone.observe().png
+    _tap_id(phone, "place_order")
+    yield "marrowby-order", phone.observe().png
+    _tap_id(phone, "cancel")
+    yield "marrowby-cancel", phone.observe().png
+
+
+def _quillbarn(dark: bool) -> _Shots:
+    phone = phone_at("quillbarn", "category", {"name": "Home"}, dark=dark)
+    tap(phone, "Wool blanket")
+    tap(phone, "Double")
+    yield "quillbarn-variant", phone.observe().png
+    tap(phone, "Put in bag")
+    tap(phone, "Navigate up")
+    tap(phone, "Bag")
+    yield "quillbarn-bag-full", phone.observe().png
+    _tap_id(phone, "continue")
+    yield "quillbarn-delivery", phone.observe().png
+    _tap_id(phone, "continue")
+    _tap_id(phone, "coupon")
+    phone.perform(Action("input_text", text="QUILL10"))
+    yield "quillbarn-coupon", phone.observe().png
+    phone.perform(Action("navigate_back"))
+    _tap_id(phone, "pay")
+    yield "quillbarn-purchase", phone.observe().png
+
+
+def _supper(dark: bool) -> _Shots:
+    phone = phone_at("supper", "menu", {"restaurant": "Nonna Petra's Table"}, dark=dark)
+    tap(phone, "Lemon roast chicken")
+    tap(phone, "Large")
+    yield "supper-dish", phone.observe().png
+    tap(phone, "Add to basket")
+    _tap_id(phone, "view_basket")
+    yield "supper-basket-full", phone.observe().png
+    _tap_id(phone, "checkout")
+    yield "supper-checkout", phone.observe().png
+    _tap_id(phone, "place_order")
+    yield "supper-placed", phone.observe().png
+
+
+def _buying_shots(dark: bool) -> _Shots:
+    """Yield the name and PNG of each screen of buying."""
+    yield from _marrowby(dark)
+    yield from _quillbarn(dark)
+    yield from _supper(dark)

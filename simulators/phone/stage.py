@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lab.core.run.ui_tree import Bounds
-from simulators.phone import controls as controls
 from simulators.phone import keyboard, nav, system
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.boxes import Box, Drawing, Round, Window
-from simulators.phone.draw import Artist
-from simulators.phone.layout import Env, measure, place
-from simulators.phone.theme import HEIGHT, NAV_BAR, STATUS_BAR, WIDTH, palette
-from simulators.phone.views import Column, Dialog, ListView, Page, Row, Screen, Sheet, Space, Text, View
+from simulators.phone.kit import controls as controls
+from simulators.phone.kit.boxes import Box, Drawing, Round, Window
+from simulators.phone.kit.draw import Artist
+from simulators.phone.kit.layout import Env, measure, place
+from simulators.phone.kit.theme import HEIGHT, NAV_BAR, STATUS_BAR, WIDTH, palette
+from simulators.phone.kit.views import Column, Dialog, ListView, Page, Row, Screen, Sheet, Space, Text, View
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -126,11 +126,11 @@ def activity(state: State, apps: Mapping[str, App]) -> str:
 
 def artists(state: State, apps: Mapping[str, App]) -> dict[str, Artist]:
     """Return the painter of each kind of picture. `thumb` is a small picture of an app's screen."""
-    from simulators.phone.draw import picture
-    from simulators.phone.pictures import dish, wallpaper
-    from simulators.phone.scenes import photo
-    from simulators.phone.theme import HEIGHT, WIDTH
-    from simulators.phone.townmap import town
+    from simulators.phone.kit.draw import picture
+    from simulators.phone.kit.theme import HEIGHT, WIDTH
+    from simulators.phone.pictures.pictures import dish, wallpaper
+    from simulators.phone.pictures.scenes import photo
+    from simulators.phone.pictures.townmap import town
 
     painters: dict[str, Artist] = {"wallpaper": wallpaper, "dish": dish, "photo": photo, "town": town}
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from lab.core.run.ui_tree import Bounds
-from simulators.phone import fonts
 from simulators.phone.app import App, State
-from simulators.phone.boxes import Box, Round, Sign, Window
-from simulators.phone.layout import Env, ink, measure, place
-from simulators.phone.theme import HEIGHT, NAV_BAR, RGB, STATUS_BAR, WIDTH
-from simulators.phone.views import Art, Button, Chip, Column, Icon, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import icon_button
+from simulators.phone.kit import fonts
+from simulators.phone.kit.boxes import Box, Round, Sign, Window
+from simulators.phone.kit.layout import Env, ink, measure, place
+from simulators.phone.kit.theme import HEIGHT, NAV_BAR, RGB, STATUS_BAR, WIDTH
+from simulators.phone.kit.views import Art, Button, Chip, Column, Icon, ListView, Page, Row, Screen, Space, Text, View
+from simulators.phone.kit.widgets import icon_button
 
 PACKAGE = "com.android.systemui"
 _TILES = (("wifi", "Wi-Fi", "wifi"), ("bluetooth", "Bluetooth", "bluetooth"), ("do_not_disturb", "Quiet", "dnd"),

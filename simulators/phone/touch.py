@@ -9,12 +9,12 @@ from lab.core.errors import LabError
 from lab.core.run.step import Action, Point
 from simulators.phone import keyboard, nav, scrolling
 from simulators.phone.app import AppContext, State
-from simulators.phone.boxes import Box, Window
-from simulators.phone.installed import APPS, named
+from simulators.phone.installed import APPS, app_id
+from simulators.phone.kit.boxes import Box, Window
+from simulators.phone.kit.theme import HEIGHT, STATUS_BAR, WIDTH
+from simulators.phone.kit.views import Act, Field
 from simulators.phone.stage import focus_chain, focused, windows
-from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import hit
-from simulators.phone.views import Act, Field
 
 # Milliseconds by which an action, and a wait without a length, advance the phone's clock.
 _ACT_MS, _WAIT_MS = 2000, 1000
@@ -59,7 +59,7 @@ def _dispatch(state: State, screen_windows: list[Window], action: Action) -> Non
         case "keyboard_enter":
             _enter(state, screen_windows)
         case "navigate_back":
-            nav.back(state)
+            nav.press_back(state)
         case "navigate_home":
             nav.show(state, nav.LAUNCHER)
         case "press_recent":
@@ -79,7 +79,7 @@ def _advance(state: State, ms: int) -> None:
 def _open_app(state: State, name: str) -> None:
     if not name:
         raise LabError("open app", "the action names no app")
-    nav.show(state, named(name))
+    nav.show(state, app_id(name))
 
 
 def tap(state: State, screen_windows: list[Window], at: Point) -> None:
@@ -125,13 +125,13 @@ def _system(state: State, what: Act) -> None:
     name, *args = what
     match name:
         case "nav_back":
-            nav.back(state)
+            nav.press_back(state)
         case "nav_home":
             nav.show(state, nav.LAUNCHER)
         case "nav_overview":
             nav.overview(state)
         case "back":
-            nav.back(state)
+            nav.press_back(state)
         case "resume":
             nav.show(state, args[0])
         case "forget_all":
@@ -162,7 +162,7 @@ def _open_notification(state: State, number: Any) -> None:
     screen = note.get("screen") or app.root
     if screen != app.root:
         AppContext(state, app.id).go(screen, **note.get("args") or {})
-    app.opened(AppContext(state, app.id, stack[-1]["args"]))
+    app.react_to_notification(AppContext(state, app.id, stack[-1]["args"]))
 
 
 def _field(state: State, screen_windows: list[Window]) -> Box | None:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from lab.core.run.ui_tree import Bounds, Node, UiTree
-from simulators.phone.boxes import Box, Window
-from simulators.phone.theme import HEIGHT, WIDTH
+from simulators.phone.kit.boxes import Box, Window
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 
 SCREEN = Bounds(0, 0, WIDTH, HEIGHT)
 

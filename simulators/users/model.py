@@ -80,7 +80,7 @@ class ModelUser:
         terms = (self._llm.model, VERSION, *screen_terms, on.base, on.tokens, on.temperature)
         return hashlib.sha256(encode(terms)).hexdigest()
 
-    def look(self, screen: Observation) -> None:
+    def see_screen(self, screen: Observation) -> None:
         """Store the phone's screen for the next question. Only a user who sees the phone gets it in the prompt."""
         self._screen = screen
 

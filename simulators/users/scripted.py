@@ -34,7 +34,7 @@ class ScriptedReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     decision: Literal["accept", "reject"] | None = None
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ReplyRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Reply to each question that contains `when`, ignoring case, at most `times` times."""
 
     when: str
@@ -58,7 +58,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     id: str
     persona: str = ""
-    replies: tuple[Line, ...] = ()
+    replies: tuple[ReplyRule, ...] = ()
     otherwise: ScriptedReply | None = None
 
 

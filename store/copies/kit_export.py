@@ -179,7 +179,7 @@ def _rater_units(
 def unit_for(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
     """Return a unit without what its rater must not read, as they can open the kit with any SQLite tool."""
     return replace(
-        blind_unit(unit, study.shown),
+        blind_unit(unit, study.visible_parts),
         gold=unit.gold if gold else (),
         mechanical=(),
         owner=unit.owner if unit.owner == rater else "",
@@ -195,7 +195,7 @@ def _insert_answers(db: sqlite3.Connection, labels: Iterable[Label], acts: Itera
 
 def _blinded_run(store: Store, study: Study, run: str) -> Imported:
     """Return a blinded run with the pictures that its events still refer to."""
-    events = [blind_event(event, study.shown) for event in store.runs.events(run)]
+    events = [blind_event(event, study.visible_parts) for event in store.runs.events(run)]
     blob_ids = sorted({sha256 for event in events for sha256 in run_rows.referenced_blobs(event)})
     blobs = {sha256: blob for sha256 in blob_ids if (blob := store.runs.blob(sha256)) is not None}
     return Imported(events, blobs, [])

@@ -206,7 +206,7 @@ def _label_check(into: Merge, study: Study) -> Callable[[Label, str], bool]:
         return unit, frozenset(places)
 
     @lru_cache(maxsize=4096)
-    def dealt(rater: str, unit: str, run: int) -> bool:
+    def is_dealt(rater: str, unit: str, run: int) -> bool:
         sql = f"SELECT 1 FROM assignment WHERE {_OF_VERSION} AND rater = ? AND unit = ? AND run = ?"
         return into.value(sql, *key_of(study), storable(rater), storable(unit), run) is not None
 
@@ -218,7 +218,7 @@ def _label_check(into: Merge, study: Study) -> Callable[[Label, str], bool]:
         field = study.protocol.field(label.field)
         if field is None or (label.target, label.field) not in places:
             raise LabError(what, f"field field: {label.field} of {label.target or 'the item'} is not asked.")
-        if label.rater.kind == "human" and not dealt(label.rater.id, label.unit, label.run):
+        if label.rater.kind == "human" and not is_dealt(label.rater.id, label.unit, label.run):
             raise LabError(what, f"unit {label.unit}, rating {label.run}, is not dealt to {label.rater.id}.")
         if not label.cleared:
             check_answer(what, field, target_of(unit, label.target), label)

@@ -66,7 +66,7 @@ def _texts_in_all_runs(read: Read, code: str) -> Iterator[OwnText]:
     for run in runs:
         yield from _texts_in_run(read, run, code)
     for text, at in read("SELECT d.text, d.at FROM draft d JOIN trace t ON t.id = d.trace WHERE t.user = ?", code):
-        document = _decode_json(text)
+        document = decode_json(text)
         for own_text, _ in _signed_texts(document, code, own=True) if document is not None else [(text, "")]:
             yield OwnText(own_text, at)
 
@@ -93,11 +93,13 @@ def _texts_in_run(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
         for text in Counter(strings_in(event)) - Counter(text for text, _ in _signed_texts(event, code)):
             if text not in seen and quotations.may_occur_in(text):
                 for quotation in quotations.find(text):
-                    shown_at.setdefault(quotation.says, at)
+                    shown_at.setdefault(quotation.quoted_words, at)
             seen.add(text)
     for text, (at, one) in texts.items():
         own = Quotations([text]).find(text)
-        yield one._replace(repeats=frozenset(part.says for part in own if shown_at.get(part.says, at + 1) <= at))
+        yield one._replace(
+            repeats=frozenset(part.quoted_words for part in own if shown_at.get(part.quoted_words, at + 1) <= at)
+        )
 
 
 def _texts_in_rows(read: Read, code: str, tables: Iterable[TextTable]) -> Iterator[OwnText]:
@@ -205,7 +207,8 @@ def strings_in(value: Any, *, keys: bool = True) -> Iterator[str]:
                 yield from strings_in(item, keys=keys)
 
 
-def _decode_json(text: str) -> Any:
+def decode_json(text: str) -> Any:
+    """Return the JSON object or array of a row, or None for plain text."""
     if text[:1] not in ("{", "["):
         return None
     try:

@@ -25,7 +25,7 @@ from lab.core.study.proofreading import Review
 from lab.core.study.study import VERSION, Unit
 from lab.core.task.design import VERSION as DESIGN_VERSION
 from lab.core.task.design import Revision
-from store.erasing.own_texts import strings_in
+from store.erasing.own_texts import decode_json, strings_in
 from store.file.text_columns import TextTable, text_tables
 
 Read = Callable[..., Any]
@@ -175,11 +175,11 @@ class _QuotationSearch:
     def _quoting_row(self, table: TextTable, row: Any, values: list[str]) -> _QuotingRow | None:
         redaction = self._new_redaction((), ())
         columns = dict(zip(table.columns, values, strict=False))
-        document = _decode_json(columns.get("body", "")) or {}
+        document = decode_json(columns.get("body", "")) or {}
         run = str(columns.get("trace") or columns.get("id") or "") if table.name in _RUN_TABLES else ""
         redaction.is_filled_in = run in self.put_in
         for value in dict.fromkeys(values):
-            read = _decode_json(value) or value
+            read = decode_json(value) or value
             redaction.cover({"by": _ANOTHER, "text": read} if table.name == "draft" else read)
         if not redaction.found and not redaction.repeated:
             return None
@@ -187,7 +187,7 @@ class _QuotationSearch:
             redaction.own += map(normalize, strings_in(document))
         at = self._task_frozen_at(document, columns) if table.name == "unit" else ""
         return _QuotingRow(
-            table, row, frozenset((one.text, one.says) for one in redaction.found), frozenset(redaction.own),
+            table, row, frozenset((one.text, one.quoted_words) for one in redaction.found), frozenset(redaction.own),
             redaction.repeated, self._describe_place(table.name, document, columns, run), at, run,
             redaction.is_filled_in,
         )  # fmt: skip
@@ -320,7 +320,7 @@ class _QuotationSearch:
         text = _as_text(value)
         redaction = self._new_redaction(covers, spares)
         redaction.is_filled_in = hit.put_in
-        document = _decode_json(text)
+        document = decode_json(text)
         new = redaction.cover(document if document is not None else text)
         if isinstance(document, dict):
             new |= {name: document[name] for name in _REFERENCES if name in document}
@@ -365,13 +365,3 @@ _RUN_TABLES = frozenset({"event", "trace", "shadow", "draft", "verdict", "review
 
 def _as_text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value if isinstance(value, str) else ""
-
-
-def _decode_json(text: str) -> Any:
-    """Return the JSON object or array of a row, or None for plain text."""
-    if text[:1] not in ("{", "["):
-        return None
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -451,14 +451,10 @@ def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Sub
         new = msgspec.structs.replace(new, asked=subject.asked)
         eraser.db.execute(
             "UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?",
-            (*_design_columns(new), encode(new).decode(), n),
+            (escape_surrogates(new.asked), escape_surrogates(new.note), encode(new).decode(), n),
         )
         count += 1
     return count
-
-
-def _design_columns(revision: Revision) -> tuple[Any, Any]:
-    return escape_surrogates(revision.asked), escape_surrogates(revision.note)
 
 
 _PNG = b"\x89PNG\r\n\x1a\n"

@@ -86,7 +86,7 @@ class Links:
             self.for_picture(sha256)
         )
 
-    def missing(self) -> tuple[int, int, str]:
+    def count_missing(self) -> tuple[int, int, str]:
         """Count pictures that are neither stored nor linked, and their runs. Also return one such run's id."""
         linked = {sha256 for (sha256,) in self._database.rows_in("link", "SELECT DISTINCT sha256 FROM link")}
         rows = self._database.read(

@@ -27,7 +27,7 @@ def table_of(source: RunSource, data: bytes, path: Path) -> list[dict[str, str]]
     text = decode_utf8(data, str(path))
     sep_line = _SEP.match(text)
     text = text[sep_line.end() :] if sep_line else text
-    separator = sep_line[1] if sep_line else _separator(text)
+    separator = sep_line[1] if sep_line else max(_SEPARATORS, key=text.partition("\n")[0].count)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
@@ -37,11 +37,6 @@ def table_of(source: RunSource, data: bytes, path: Path) -> list[dict[str, str]]
         source.fallbacks.add("table", path, f"cells between {separator!r}")
         rows = _with_points(rows)
     return [dict(zip(names, row, strict=False)) for row in rows[1:] if any(row)]
-
-
-def _separator(text: str) -> str:
-    """Return the separator that is most frequent in the header line."""
-    return max(_SEPARATORS, key=text.partition("\n")[0].count)
 
 
 def _with_points(rows: list[list[str]]) -> list[list[str]]:

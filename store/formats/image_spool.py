@@ -101,7 +101,7 @@ class RunImages(Mapping[str, Blob]):
         self._spool = spool
         self._shown: dict[str, None] = {}
 
-    def seen(self, shot: SpooledImage | None, tree: UiTree | None, size: Point | None) -> Observation:
+    def observation(self, shot: SpooledImage | None, tree: UiTree | None, size: Point | None) -> Observation:
         """Return an observation with a picture, which now belongs to this run, or with only the screen's `size`."""
         if shot is None:
             return Observation(size=size, tree=tree)

@@ -26,11 +26,11 @@ def family(read: Read, trace_id: str) -> dict[str, tuple[str | None, Forked | No
         near = [*children.get(run, ()), *([parents[run]] if run in parents else ())]
         todo += [other for other in near if other not in seen]
         seen |= dict.fromkeys(near)
-    return {run: (parents.get(run), _fork_point(read, run)) for run in sorted(seen) if _has_run(read, run)}
-
-
-def _has_run(read: Read, run: str) -> bool:
-    return bool(read("SELECT 1 FROM trace WHERE id = ?", run))
+    return {
+        run: (parents.get(run), _fork_point(read, run))
+        for run in sorted(seen)
+        if read("SELECT 1 FROM trace WHERE id = ?", run)
+    }
 
 
 def _fork_point(read: Read, run: str) -> Forked | None:

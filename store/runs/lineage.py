@@ -52,7 +52,7 @@ def repetitions_of(read: Read, runs: Collection[str]) -> list[str]:
 
     A direct fork of `runs` is not followed, because its own content decides. A fork of a repetition repeats it.
     """
-    repetitions, forks = _named_copies(read), _forks(read)
+    repetitions, forks = _named_copies(read), _edges(read(_FORKS))
     kin: set[str] = set(runs)
     todo = list(runs)
     while todo:
@@ -95,11 +95,6 @@ def _named_copies(read: Read) -> Edges:
     for original, copy in read("SELECT source_path, id FROM trace WHERE source = ?", REVIEWED):
         edges.setdefault(str(original), set()).add(copy)
     return edges
-
-
-def _forks(read: Read) -> Edges:
-    """Map runs to forks that share more than their beginning."""
-    return _edges(read(_FORKS))
 
 
 def _parents(read: Read) -> Edges:

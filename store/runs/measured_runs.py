@@ -51,11 +51,11 @@ class _Proposal(msgspec.Struct, frozen=True):
     instruction: str = ""
 
 
-class _Decision(msgspec.Struct, frozen=True):
+class _MeasuredDecision(msgspec.Struct, frozen=True):
     action: Action | None = None
 
 
-class _Started(msgspec.Struct, tag="started", tag_field="event"):
+class _MeasuredStart(msgspec.Struct, tag="started", tag_field="event"):
     trace: str
     task: msgspec.Raw
     agent: Actor
@@ -77,11 +77,11 @@ class _Extra(msgspec.Struct, frozen=True):
     content: Any = None
 
 
-class _Step(msgspec.Struct, tag="step", tag_field="event"):
+class _StepParts(msgspec.Struct, tag="step", tag_field="event"):
     index: int
     proposed: _Proposal
     before: _Observed = _Observed()
-    decision: _Decision | None = None
+    decision: _MeasuredDecision | None = None
     question: Question | None = None
     reply: Reply | None = None
     error: str | None = None
@@ -97,7 +97,7 @@ class _Flagged(msgspec.Struct, tag="flagged", tag_field="event"):
     v: int = VERSION
 
 
-class _Ended(msgspec.Struct, tag="ended", tag_field="event"):
+class _MeasuredEnd(msgspec.Struct, tag="ended", tag_field="event"):
     status: str
     score: float | None = None
     reason: str = ""
@@ -106,7 +106,7 @@ class _Ended(msgspec.Struct, tag="ended", tag_field="event"):
     v: int = VERSION
 
 
-_Event = _Started | _Step | _Flagged | _Ended
+_Event = _MeasuredStart | _StepParts | _Flagged | _MeasuredEnd
 
 
 def measured_runs(
@@ -213,7 +213,7 @@ class _SharedValues:
         self._personas: dict[bytes, Persona] = {}
         self._values: dict[Any, Any] = {}
 
-    def one(self, value: _Value) -> _Value:
+    def share(self, value: _Value) -> _Value:
         """Return the first value seen that equals this one, so that equal values share memory."""
         same: _Value = self._values.setdefault(value, value)
         return same
@@ -235,22 +235,22 @@ class _SharedValues:
 
 def _measure(id: str, rows: list[Any], verdicts: list[Verdict], shared: _SharedValues) -> MeasuredRun:
     what = f"run {id}"
-    steps: list[_Step] = []
+    steps: list[_StepParts] = []
     slips: dict[int, bool] = {}
-    started: _Started | None = None
-    ended: _Ended | None = None
+    started: _MeasuredStart | None = None
+    ended: _MeasuredEnd | None = None
     for place, (_, _, _, body) in enumerate(rows):
         if body is None:
             continue
         event = _decode_event(body, f"{what}, event {place}")
         match event:
-            case _Started():
+            case _MeasuredStart():
                 started = event
-            case _Step():
+            case _StepParts():
                 steps.append(event)
             case _Flagged():
                 slips[event.index] = event.on
-            case _Ended():
+            case _MeasuredEnd():
                 ended = event
     if started is None:
         raise LabError(what, "is damaged: it has no beginning.")
@@ -260,15 +260,15 @@ def _measure(id: str, rows: list[Any], verdicts: list[Verdict], shared: _SharedV
     return MeasuredRun(
         id=id,
         task=shared.task(started.task, what),
-        agent=shared.one(shared.agents.renamed(id, started.agent)),
+        agent=shared.share(shared.agents.renamed(id, started.agent)),
         steps=[_measured_step(step, slips) for step in steps],
-        status=shared.one(ended.status) if ended else "open",
+        status=shared.share(ended.status) if ended else "open",
         score=ended.score if ended else None,
         reason=ended.reason if ended else "",
         persona=shared.persona(started.persona, what),
-        user=shared.one(started.user),
-        device=shared.one(started.device),
-        conditions=shared.one(started.conditions),
+        user=shared.share(started.user),
+        device=shared.share(started.device),
+        conditions=shared.share(started.conditions),
         source=started.source,
         attempt=started.attempt,
         parent=started.parent,
@@ -295,7 +295,7 @@ def _decode_event(body: str, what: str) -> _Event:
     return event if event.v <= VERSION else decode(body, _Event, what, newest=VERSION)
 
 
-def _measured_step(step: _Step, slips: dict[int, bool]) -> MeasuredStep:
+def _measured_step(step: _StepParts, slips: dict[int, bool]) -> MeasuredStep:
     proposed = step.proposed
     return MeasuredStep(
         proposed=proposed.action,
@@ -336,7 +336,7 @@ def _elapsed_seconds(clock: list[tuple[float | None, float | None]]) -> float | 
     return None
 
 
-def _reported_seconds(ended: _Ended | None, seconds: float | None) -> float | None:
+def _reported_seconds(ended: _MeasuredEnd | None, seconds: float | None) -> float | None:
     """Return the duration that the source reports, else the one computed from event times."""
     if ended is not None and ended.usage is not None and ended.usage.seconds is not None:
         return ended.usage.seconds
@@ -354,8 +354,8 @@ def _open_questions(kinds: Sequence[str]) -> int:
 def _waiting_seconds(
     kinds: list[str],
     clock: list[tuple[float | None, float | None]],
-    started: _Started,
-    steps: list[_Step],
+    started: _MeasuredStart,
+    steps: list[_StepParts],
     *,
     timed: bool,
 ) -> float | None:
@@ -394,7 +394,7 @@ def _nonnegative_seconds(first: str | None, last: str | None) -> float:
     return max(0.0, seconds_between(first, last) or 0.0)
 
 
-def _run_usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
+def _run_usage(ended: _MeasuredEnd | None, steps: list[_StepParts]) -> Usage | None:
     """Return the run's total usage: each figure as its source reports it, else the sum of its steps."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
     total = total_usage(own) if own else None

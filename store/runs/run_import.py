@@ -162,9 +162,9 @@ class _Import:
                 case KnownRun():
                     self.take_known(run, kind, source)
                 case FailedRun():
-                    self.tell(run.path, "failed", kind, run.error)
+                    self.report_run(run.path, "failed", kind, run.error)
         if nothing:
-            self.tell(str(path), "failed", "", _no_runs_message(path, format))
+            self.report_run(str(path), "failed", "", _no_runs_message(path, format))
 
     def take(self, run: Imported, format: str, found: RunSource | None) -> None:
         fallbacks = Fallbacks()
@@ -181,7 +181,7 @@ class _Import:
         for id in _erasable_ids(run):
             tombstone = self.store.erasure.tombstone(id)
             if tombstone is not None and not self.store.runs.has_run(run.id):
-                self.tell(run.id, "failed", format, f"run {id}: {erasure_reason(tombstone)}")
+                self.report_run(run.id, "failed", format, f"run {id}: {erasure_reason(tombstone)}")
                 return
         self.batch.append(_PendingRun(run, format, path, missing, list(fallbacks)))
         self.bytes += _pictures_size(run.images)
@@ -193,9 +193,9 @@ class _Import:
         """Count a run that is already stored. Import it only as a further attempt with identical steps."""
         id = further_attempt_id(run, self.store.runs)
         if id is None or run.read_as is None:
-            self.tell(run.id, "skipped", format)
+            self.report_run(run.id, "skipped", format)
         elif self._is_known(id):
-            self.tell(id, "skipped", format)
+            self.report_run(id, "skipped", format)
         else:
             self.take(run.read_as(id), format, source)
 
@@ -211,14 +211,14 @@ class _Import:
         outcomes = self.store.runs.add_independently([entry.run for entry in batch], link=self.link)
         for entry, new in zip(batch, outcomes, strict=True):
             if isinstance(new, LabError):
-                self.tell(entry.path, "failed", entry.format, f"{entry.path}: {new.sentence}")
+                self.report_run(entry.path, "failed", entry.format, f"{entry.path}: {new.sentence}")
                 continue
-            self.tell(entry.run.id, "imported" if new else "skipped", entry.format)
+            self.report_run(entry.run.id, "imported" if new else "skipped", entry.format)
             self.fallbacks.extend(entry.fallbacks if new or entry.missing is not None else ())
             if entry.missing is not None:
                 self.on_incomplete(entry.run.id)
 
-    def tell(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
+    def report_run(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
         """Count a run and report it to `on_run`."""
         if outcome == "failed":
             self.report.failed.append(FailedRun(name, error))

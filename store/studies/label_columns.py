@@ -106,13 +106,13 @@ class LabelRows(NamedTuple):
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
     """Return the current labels of a study within the caller's transaction, of people only if handed in."""
-    return _columns_of(db, study, _read(db, study))
+    return _columns_of(db, study, _read_columns(db, study))
 
 
 def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, AnswerTimes]:
     """Return the same columns, and the time of every answer."""
     times: list[AnswerTimes] = []
-    reading = _read(db, study, times)
+    reading = _read_columns(db, study, times)
     columns = _columns_of(db, study, reading)
     if not times:
         return columns, AnswerTimes(*(np.zeros(0, kind) for kind in (*[np.int32] * 3, *[np.float64] * 3)))
@@ -125,7 +125,7 @@ def columns_and_times(db: sqlite3.Connection, study: Study) -> tuple[Columns, An
     )
 
 
-def _read(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _ColumnReader:
+def _read_columns(db: sqlite3.Connection, study: Study, times: list[AnswerTimes] | None = None) -> _ColumnReader:
     key = key_of(study)
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
     reading = _ColumnReader(study, units, times)
@@ -303,10 +303,10 @@ def _columns(
     rows = rows.select(alone & ((rows.value >= 0) | (rows.reason >= 0)))
     sheets = _SheetNumbers(reading, raters, rows)
     counts = sheets.not_human[rows.rater] | np.isin(
-        sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed_sheets)
+        sheets.row_sheets(rows.unit, rows.rater, rows.run), sheets.known_sheets(handed_sheets)
     )
     counted_rows = rows.select(counts)
-    sheet, done_mask = sheets.dealt(dealt_sheets, handed_sheets, leavers)
+    sheet, done_mask = sheets.count_dealt(dealt_sheets, handed_sheets, leavers)
     return Columns(
         reading.unit_ids, reading.target_ids, reading.field_ids, raters,
         tuple(msgspec.json.decode(value) for value in values[0]), reasons[0], cites[0],
@@ -364,26 +364,30 @@ class _SheetNumbers:
         for i, actor in sorted(enumerate(raters), key=lambda pair: pair[1].kind != "human"):
             self._by_code.setdefault(storable(actor.id), i)
 
-    def of(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
+    def row_sheets(self, unit: Ints, rater: Ints, run: Ints) -> Longs:
         """Return each row's sheet number."""
         unit_and_code = unit.astype(np.int64) * max(1, len(self._codes)) + self._code[rater]
         # `run` is below 2**31, so both parts fit into 64 bits.
         return unit_and_code << 32 | run.astype(np.int64)
 
-    def known(self, sheets: Iterable[Sheet]) -> Longs:
+    def known_sheets(self, sheets: Iterable[Sheet]) -> Longs:
         """Return the numbers of named sheets, without those of unknown units or raters."""
         there = ((self._units.get(unit, -1), self._codes.get(rater, -1), run) for unit, rater, run in sheets)
         whole = max(1, len(self._codes))
         keys = [(unit * whole + code) << 32 | run for unit, code, run in there if unit >= 0 and code >= 0]
         return np.array(keys, dtype=np.int64)
 
-    def dealt(self, dealt_sheets: Sequence[Sheet], handed_sheets: set[Sheet], leavers: set[str]) -> tuple[Ints, Mask]:
+    def count_dealt(
+        self, dealt_sheets: Sequence[Sheet], handed_sheets: set[Sheet], leavers: set[str]
+    ) -> tuple[Ints, Mask]:
         """Return the sheets that count as dealt, by unit, and a mask of those handed in.
 
         Open sheets of a rater who left belong to a successor and are dropped. A model or script hands in by answering.
         """
         rows = self._rows
-        answered_sheets = set(np.unique(self.of(rows.unit, rows.rater, rows.run)[self.not_human[rows.rater]]).tolist())
+        answered_sheets = set(
+            np.unique(self.row_sheets(rows.unit, rows.rater, rows.run)[self.not_human[rows.rater]]).tolist()
+        )
         dealt_rows: list[tuple[int, int, int, bool]] = []
         for sheet in dealt_sheets:
             unit, code, run = sheet
@@ -392,7 +396,7 @@ class _SheetNumbers:
             rater = self._by_code[code]
             is_done = sheet in handed_sheets
             if not is_done and self.not_human[rater]:
-                is_done = bool(answered_sheets.intersection(self.known([sheet]).tolist()))
+                is_done = bool(answered_sheets.intersection(self.known_sheets([sheet]).tolist()))
             if is_done or code not in leavers:
                 dealt_rows.append((self._units[unit], rater, run, is_done))
         dealt_rows.sort()

@@ -340,7 +340,7 @@ def _insert_next(db: sqlite3.Connection, state: SheetState, label: Label) -> She
     # A clock that was set back must not date an answer before the one it follows.
     label = replace(label, at=not_before(label.at, last))
     check_next(state, label)
-    return state.sheet.after(insert_label(db, label))
+    return state.sheet.with_label(insert_label(db, label))
 
 
 def insert_label(db: sqlite3.Connection, label: Label) -> Label:

@@ -48,7 +48,7 @@ class TimeColumns(NamedTuple):
     at: Sequence[str] = ()
 
     @property
-    def last(self) -> int:
+    def last_row(self) -> int:
         """Number of the last row, 0 if empty."""
         return max(self.n, default=0)
 

@@ -74,9 +74,11 @@ class Reviews:
         if not rows or rows[0][0] != "started":
             raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
         what = f"run {trace_id}"
-        first: _Started = decode(rows[0][1], _Started, what, newest=EVENT_VERSION)
+        first: _StartFields = decode(rows[0][1], _StartFields, what, newest=EVENT_VERSION)
         steps: list[ProofreadStep] = [
-            decode(body, _Step, what, newest=EVENT_VERSION).proofread_step for kind, body in rows if kind == "step"
+            decode(body, _StepFields, what, newest=EVENT_VERSION).proofread_step
+            for kind, body in rows
+            if kind == "step"
         ]
         ended = rows[-1][0] == "ended"
         return build_proof(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
@@ -107,7 +109,7 @@ class _Task(msgspec.Struct, frozen=True):
     place: str = ""
 
 
-class _Started(msgspec.Struct, frozen=True):
+class _StartFields(msgspec.Struct, frozen=True):
     """Fields of the first event that proofreading needs."""
 
     agent: Actor
@@ -119,15 +121,15 @@ class _Proposed(msgspec.Struct, frozen=True):
     instruction: str = ""
 
 
-class _Decision(msgspec.Struct, frozen=True):
+class _DecisionFields(msgspec.Struct, frozen=True):
     action: Action | None = None
 
 
-class _Step(msgspec.Struct, frozen=True):
+class _StepFields(msgspec.Struct, frozen=True):
     """Fields of a step that proofreading needs. The UI tree, by far the largest part, is not decoded."""
 
     proposed: _Proposed
-    decision: _Decision | None = None
+    decision: _DecisionFields | None = None
 
     @property
     def proofread_step(self) -> ProofreadStep:

@@ -147,12 +147,12 @@ def test_tasks_of_two_sources_that_share_a_number_are_two_tasks() -> None:
 def test_a_run_is_laid_beside_a_demonstration_once_and_again_where_it_has_changed() -> None:
     gold, right, wrong = case("g", "ab", who="human"), case("r", "ab"), case("r", "zz")
     context = context_of([gold, right])
-    first = Demonstrations.of(context).match(right, gold)
-    assert Demonstrations.of(context).match(right, gold) is first
-    assert Demonstrations.of(context).match(wrong, gold).em == 0
-    assert Demonstrations.of(context).match(right, gold).em == 1
+    first = Demonstrations.for_context(context).match(right, gold)
+    assert Demonstrations.for_context(context).match(right, gold) is first
+    assert Demonstrations.for_context(context).match(wrong, gold).em == 0
+    assert Demonstrations.for_context(context).match(right, gold).em == 1
     bare = MetricContext({"t": [gold]})
-    assert Demonstrations.of(bare).match(right, gold) == first
+    assert Demonstrations.for_context(bare).match(right, gold) == first
     assert [one.value for one in measure([right], bare)] == [one.value for one in measure([right], context)]
 
 

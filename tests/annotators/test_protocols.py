@@ -128,7 +128,7 @@ def test_the_papers_cases_come_out_as_printed(name: str, figure: int, mode: str,
         assert re.search(known, case)
         option = field.option(mode)
         assert option is not None
-        said = one.word(locale, f"{field.id}.{mode}", option.shown)
+        said = one.word(locale, f"{field.id}.{mode}", option.display_name)
         assert said in case, "the case says which answer comes out"
 
 

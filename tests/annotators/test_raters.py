@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from annotators.agreement.rater_sequence import pairs_before, sequence_of
+from annotators.agreement.ratings.rater_sequence import pairs_before, sequence_of
 from annotators.rater_numbers import RaterNumbers
 from annotators.raters import raters_of
 from lab.core.study.agreement import Agreement, IntervalTerms

@@ -28,11 +28,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement import coefficients
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.fields import ratings_of
-from annotators.agreement.intervals import draws, estimate
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients import categorical
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.intervals.intervals import draws, estimate
+from annotators.agreement.ratings.fields import ratings_of
+from annotators.agreement.ratings.ratings import Ratings
 from lab.core.codec import encode
 from lab.core.study.agreement import IntervalTerms
 from lab.core.study.protocol import Field, Option, Protocol
@@ -110,11 +110,11 @@ def five(ratings: Ratings) -> dict[str, Callable[[], AdditiveStatistic]]:
     """The coefficients that both know."""
     two = ratings._replace(codes=ratings.codes[:, :2], raters=ratings.raters[:2])
     return {
-        "cohen": lambda: coefficients.cohen_kappa(two),
-        "fleiss": lambda: coefficients.fleiss_kappa(ratings),
-        "brennan-prediger": lambda: coefficients.brennan_prediger(ratings),
-        "alpha nominal": lambda: coefficients.krippendorff_alpha(ratings),
-        "alpha ordinal": lambda: coefficients.krippendorff_alpha(ratings, "ordinal"),
+        "cohen": lambda: categorical.cohen_kappa(two),
+        "fleiss": lambda: categorical.fleiss_kappa(ratings),
+        "brennan-prediger": lambda: categorical.brennan_prediger(ratings),
+        "alpha nominal": lambda: categorical.krippendorff_alpha(ratings),
+        "alpha ordinal": lambda: categorical.krippendorff_alpha(ratings, "ordinal"),
     }
 
 

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.ratings import Floats
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.ratings.ratings import Floats
 from annotators.validation.label_queue import doubt_of_confidence, inclusion, label_queue
 from annotators.validation.prediction_powered import (
     LabelledUnits,

@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.coefficients import fleiss_kappa
-from annotators.agreement.intervals import estimate
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.coefficients.categorical import fleiss_kappa
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.ratings.ratings import Ratings
 from lab.core.study.agreement import IntervalTerms
 
 KAPPAS, SHARES = (0.4, 0.7, 0.9), (0.5, 0.8, 0.95)

@@ -66,12 +66,11 @@ def real() -> Iterator[tuple[str, Image.Image, UiTree]]:
 
 def embedded() -> Iterator[tuple[str, Image.Image, UiTree]]:
     """Each screen of the embedded phone, light and dark."""
-    from simulators.phone.shots import SCREENS
-    from simulators.phone.shots_phone import at
+    from simulators.phone.shots import SCREENS, phone_at
 
     for dark in (False, True):
         for name, app, screen, args in (("launcher", "launcher", "home", {}), *SCREENS):
-            seen = at(app, screen, args, dark=dark).observe()
+            seen = phone_at(app, screen, args, dark=dark).observe()
             with Image.open(io.BytesIO(seen.png)) as image:
                 yield name, image.convert("RGB"), seen.tree
 

@@ -24,8 +24,8 @@ from lab.core.run.step import Action
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators import library
-from simulators.phone.draw import picture, png
 from simulators.phone.installed import APPS
+from simulators.phone.kit.draw import picture, png
 from simulators.phone.phone import Phone
 from simulators.phone.stage import artists, windows
 from simulators.phone.tree import tree

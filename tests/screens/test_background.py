@@ -11,7 +11,7 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.settings import Settings
-from lab.runs.run_acts import archive_runs
+from lab.runs.listing.run_acts import archive_runs
 from screens.app import LabApp
 from screens.background import Background
 from screens.home.home import HomeScreen

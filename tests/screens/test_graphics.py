@@ -29,10 +29,10 @@ from screens.mirror.marks import PhoneMark
 from screens.mirror.terminal_graphics import GraphicsSupport, TerminalGraphics, graphics_for, read_answer
 from screens.mirror.terminal_picture import (
     PictureArea,
+    draw_marks,
     fit_cells,
     iterm2_codes,
     kitty_codes,
-    marked,
     picture_cells,
     sixel_codes,
 )
@@ -86,11 +86,11 @@ def test_without_a_terminal_characters_are_chosen() -> None:
 def test_marks_stand_on_the_picture_in_the_phones_pixels() -> None:
     out = io.BytesIO()
     Image.new("RGB", (100, 200), "white").save(out, "PNG")
-    image = marked(out.getvalue(), (1000, 2000), [PhoneMark("box", (100, 100), (900, 300))])
+    image = draw_marks(out.getvalue(), (1000, 2000), [PhoneMark("box", (100, 100), (900, 300))])
     assert image is not None
     assert image.getpixel((10, 20)) == (255, 59, 107)
     assert image.getpixel((50, 100)) == (255, 255, 255)
-    assert marked(b"no picture", (10, 10), []) is None
+    assert draw_marks(b"no picture", (10, 10), []) is None
 
 
 # -- codes -------------------------------------------------------------------------------------------------------
@@ -204,12 +204,12 @@ async def test_the_picture_itself_is_shown_and_a_key_goes_to_characters_and_back
         still = app.screen.query_one(StillPhone)
         picture = still.picture
         assert picture is not None
-        await until(pilot, lambda: picture.drawn and picture.size.width > 10 and codes_of(app) != "")
+        await until(pilot, lambda: picture.is_drawn and picture.size.width > 10 and codes_of(app) != "")
         assert not still.mirror.display
         assert picture.border_title == "Before"
         first = codes_of(app)
         await pilot.press("right", "right")
-        await until(pilot, lambda: picture.drawn and codes_of(app) not in ("", first))
+        await until(pilot, lambda: picture.is_drawn and codes_of(app) not in ("", first))
         for key in ("i", "o"):
             await pilot.press(key)
             await until(pilot, lambda: still.mirror.display and not still.shows_picture)

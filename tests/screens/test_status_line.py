@@ -38,4 +38,4 @@ async def test_it_grows_and_shrinks_with_its_words(monkeypatch: pytest.MonkeyPat
             rows.append(line.size.height)
         assert rows == [1, 1, 2, 2, 1]
         assert laid_out == [True, False, True, True]
-        assert line.said == Content("short again")
+        assert line.current_text == Content("short again")

@@ -23,7 +23,7 @@ from lab.core.study.protocol import Field, Option, Protocol, Reason, Show
 from lab.core.study.study import Target, Unit, UnitText
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now
-from lab.runs.conversation_intake import Intake
+from lab.runs.endpoint.conversation_intake import Intake
 from lab.runs.session import Session
 from lab.runs.spec import PERSON as RECORDER
 from lab.runs.spec import Spec

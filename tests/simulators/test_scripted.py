@@ -14,7 +14,7 @@ from lab.core.run.trace import Step
 from lab.core.seams import User, WaitCancelled
 from lab.core.task.task import Actor
 from simulators.library import scripts
-from simulators.users.scripted import UNPREPARED, Line, Script, Scripted, ScriptedReply, load_script
+from simulators.users.scripted import UNPREPARED, ReplyRule, Script, Scripted, ScriptedReply, load_script
 from tests.crossed import IN_SOAK, crossed, soak, spread
 from tests.store.formats.test_long_runs import guarded
 
@@ -29,7 +29,7 @@ def ask(user: User, text: str, history: list[Step], kind: str = "ask") -> Reply:
 
 
 def test_the_first_fitting_line_answers_and_the_reply_is_whole() -> None:
-    user = Scripted(Script("s", replies=(Line("how (hot|spicy)", "Mild"), Line("", "Go on", "accept"))))
+    user = Scripted(Script("s", replies=(ReplyRule("how (hot|spicy)", "Mild"), ReplyRule("", "Go on", "accept"))))
     reply = ask(user, "How SPICY should it be?", [])
     assert (reply.question_id, reply.text, reply.decision) == ("q0", "Mild", None)
     assert reply.by == Actor("script", "s")
@@ -39,14 +39,16 @@ def test_the_first_fitting_line_answers_and_the_reply_is_whole() -> None:
 
 
 def test_plain_text_is_found_as_it_is_written() -> None:
-    user = Scripted(Script("s", replies=(Line("really?", "yes"),)))
+    user = Scripted(Script("s", replies=(ReplyRule("really?", "yes"),)))
     assert ask(user, "Is it REALLY? so", []).text == "yes"
     assert ask(user, "要不要香菜", []).text == UNPREPARED
 
 
 def test_times_are_counted_in_the_history_so_a_resumed_run_hears_the_same() -> None:
     script = Script(
-        "s", replies=(Line("time", "seven", times=1), Line("time", "eight", times=2)), otherwise=ScriptedReply("no")
+        "s",
+        replies=(ReplyRule("time", "seven", times=1), ReplyRule("time", "eight", times=2)),
+        otherwise=ScriptedReply("no"),
     )
     history: list[Step] = []
     assert [ask(Scripted(script), "what time?", history).text for _ in range(4)] == ["seven", "eight", "eight", "no"]
@@ -136,7 +138,7 @@ def test_a_file_is_read_whole(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     script = load_script(path)
-    assert script == Script("mine", "someone", (Line("spicy", "no", None, 2),), ScriptedReply("随便", "accept"))
+    assert script == Script("mine", "someone", (ReplyRule("spicy", "no", None, 2),), ScriptedReply("随便", "accept"))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Assignment, Gold, Study, Target, UnitText
 from lab.core.task.task import Actor, AgentName
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.runs.run_acts import rename_agent
+from lab.runs.listing.run_acts import rename_agent
 from store.copies.kit_export import make_kit
 from store.store import Store
 from tests import blind
@@ -111,8 +111,8 @@ def test_nothing_hidden_is_in_a_kit_and_what_is_shown_is(home: Store, tmp_path: 
     every = theirs | dict.fromkeys((*mine.words, *others.words), "")
     assert words_in(whole, every) == set(every)  # the control: at home each of them is found
     assert words_in(kit, {*theirs, *others.words}) == set()
-    assert words_in(kit, mine.hidden(plan.shown)) == set()
-    assert words_in(kit, mine.shown(plan.shown)) == set(mine.shown(plan.shown))
+    assert words_in(kit, mine.hidden(plan.visible_parts)) == set()
+    assert words_in(kit, mine.shown(plan.visible_parts)) == set(mine.shown(plan.visible_parts))
     assert words_in(kit, dict.fromkeys(MINE.values(), "")) == set(MINE.values())
     assert (made.units, made.assignments, made.labels, made.runs) == (2, 2, 1, (THEIRS,))
 
@@ -134,8 +134,8 @@ def test_each_switch_opens_its_part_alone(home: Store, tmp_path: Path, show: Any
     closed = tuple(one for one in ("people", "models", "method", "outcome", "raters") if one != switches.get(show))
     plan, mine, _ = planted(home, replace(NODES, shows=("instruction", show)), blind=closed)
     make_kit(home, plan, "R1", tmp_path / "R1.db")
-    assert words_in(tmp_path / "R1.db", mine.hidden(plan.shown)) == set()
-    assert words_in(tmp_path / "R1.db", mine.shown(plan.shown)) == set(mine.shown(plan.shown))
+    assert words_in(tmp_path / "R1.db", mine.hidden(plan.visible_parts)) == set()
+    assert words_in(tmp_path / "R1.db", mine.shown(plan.visible_parts)) == set(mine.shown(plan.visible_parts))
     with Store.open(tmp_path / "R1.db", readonly=True) as kit:
         pictures = kit.database.read("SELECT count(*) FROM blob")[0][0]
         assert pictures == (5 if show == "screens" else 0)

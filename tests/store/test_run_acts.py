@@ -12,7 +12,7 @@ from lab.core.run.run_records import Imported, RunAct, check_tag, number_events
 from lab.core.run.trace import Ended, Started
 from lab.core.task.task import Actor, Task
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.runs.run_acts import TagChange, archive_runs, tag_change, tag_runs, undo_acts
+from lab.runs.listing.run_acts import TagChange, archive_runs, tag_change, tag_runs, undo_acts
 from store.copies.merge import merge
 from store.copies.pack import pack
 from store.erasing.run_redaction import redact

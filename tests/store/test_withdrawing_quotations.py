@@ -26,9 +26,9 @@ from lab.core.study.study import UnitText
 from lab.core.task.design import Design, first_draft, subject_of
 from lab.core.task.task import Actor, InformationUnit, Persona, Task
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.runs.conversation_intake import Intake
-from lab.runs.conversation_run import give_reply
-from lab.runs.run_acts import TagChange, tag_runs
+from lab.runs.endpoint.conversation_intake import Intake
+from lab.runs.endpoint.conversation_run import give_reply
+from lab.runs.listing.run_acts import TagChange, tag_runs
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
 from tests import plays

@@ -117,8 +117,8 @@ def matches(gold: Sequence[Shown], run: Sequence[ComparableAction]) -> list[list
     pairs = []
     for step in gold:
         # A single right action needs no union, its list is sorted already.
-        first = of.like(step[0])
-        pairs.append(first if len(step) == 1 else sorted(set(first).union(*map(of.like, step[1:]))))
+        first = of.exact_matches(step[0])
+        pairs.append(first if len(step) == 1 else sorted(set(first).union(*map(of.exact_matches, step[1:]))))
     return pairs
 
 
@@ -136,7 +136,7 @@ class _Sorted:
             if one.at is not None:
                 self._places.setdefault(one.type, []).append((index, *one.at))
 
-    def like(self, gold: ComparableAction) -> list[int]:
+    def exact_matches(self, gold: ComparableAction) -> list[int]:
         """Return the indices of the actions for which `matches_exactly` is True, without calling it for each."""
         if gold.boxes:
             located = self._places.get(gold.type, ())

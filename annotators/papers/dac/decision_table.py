@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, column_bars, few_runs_warning, share
 from annotators.papers.dac.decisions import plain

@@ -11,7 +11,7 @@ from lab.core.run.measured_run import MeasuredRun
 from lab.core.task.task import Branch
 
 
-class _Decision(NamedTuple):
+class _GatedDecision(NamedTuple):
     depth: int
     right: bool
 
@@ -30,7 +30,7 @@ def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: Me
     yield from _numbers("Decision EM", step_decisions, tally, "no demonstration here says at which step it decides")
 
 
-def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[list[_Decision], LeftOutTally]:
+def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[list[_GatedDecision], LeftOutTally]:
     tally = LeftOutTally()
     reached_decisions = []
     for case in cases:
@@ -45,7 +45,7 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
             elif branch.id not in case.branches:
                 tally.add("not reached")
             else:
-                reached_decisions.append(_Decision(branch.depth, plain(case.branches[branch.id]) in right))
+                reached_decisions.append(_GatedDecision(branch.depth, plain(case.branches[branch.id]) in right))
     return reached_decisions, tally
 
 
@@ -61,14 +61,14 @@ def plain(option: str) -> str:
     return option.strip().casefold()
 
 
-def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[list[_Decision], LeftOutTally]:
+def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[list[_GatedDecision], LeftOutTally]:
     tally = LeftOutTally()
     reached_decisions = []
     for case, match in runs:
         for branch in () if case.gold else case.task.branches:
             place = _deciding_step(match.em, branch) if match else None
             if match and place is not None:
-                reached_decisions.append(_Decision(branch.depth, bool(match.em.exact[place])))
+                reached_decisions.append(_GatedDecision(branch.depth, bool(match.em.exact[place])))
             else:
                 tally.add("placed at no step by a demonstration" if match else NOT_DEMONSTRATED)
     return reached_decisions, tally
@@ -79,7 +79,7 @@ def _deciding_step(against: DemonstrationMatch, branch: Branch) -> int | None:
     return against.kept.index(step) if step in against.kept else None
 
 
-def _numbers(metric: str, decision_list: Sequence[_Decision], tally: LeftOutTally, none: str) -> Iterator[Number]:
+def _numbers(metric: str, decision_list: Sequence[_GatedDecision], tally: LeftOutTally, none: str) -> Iterator[Number]:
     depths = sorted({one.depth for one in decision_list})
     parts = [
         ("", decision_list),

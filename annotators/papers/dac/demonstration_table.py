@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
-from annotators.agreement.judge_accuracy import Box, centre_in_box, same_box
-from annotators.agreement.numbers import icc
-from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.coefficients.judge_accuracy import Box, centre_in_box, same_box
+from annotators.agreement.coefficients.numbers import icc
+from annotators.agreement.ratings.fields import ratings_of
+from annotators.agreement.ratings.ratings import RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import (
@@ -70,7 +70,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _count_table(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
-    steps = [UnitValue(case.id, case.id, float(len(kept(case)))) for case in cases]
+    steps = [UnitValue(case.id, case.id, float(len(steps_without_slips(case)))) for case in cases]
     apps = {app for case in cases for app in case.task.apps}
     truth_by_place = truths(study_data, WHOLE)
     impossible = sum(one.value == "impossible" for one in truth_by_place.values())
@@ -98,13 +98,13 @@ def _reasons(study_data: StudyData) -> list[tuple[str, int]]:
     field = study_data.study.protocol.field("why_impossible")
     reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     return [
-        (option.shown, reason_counts[option.id])
+        (option.display_name, reason_counts[option.id])
         for option in (field.options if field else ())
         if reason_counts[option.id]
     ]
 
 
-def kept(case: MeasuredRun) -> list[MeasuredStep]:
+def steps_without_slips(case: MeasuredRun) -> list[MeasuredStep]:
     """Return a demonstration's steps without those that its recorder marked as slips."""
     return [step for step in case.steps if not step.slip]
 
@@ -138,7 +138,7 @@ def _structure(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
 
 
 def _types(cases: Sequence[MeasuredRun]) -> Table:
-    types = Counter(type_of(step) for case in cases for step in kept(case))
+    types = Counter(type_of(step) for case in cases for step in steps_without_slips(case))
     names = [*TYPES.values(), *sorted(name for name in types if name not in TYPES.values())]
     rows: list[tuple[Cell, ...]] = [(name, count(types[name], "action type", part=name)) for name in names]
     rows.append(("Overall", count(sum(types.values()), "action type")))
@@ -204,10 +204,7 @@ def _table(study_data: StudyData, pair_list: Sequence[Pair]) -> Table:
     lengths = numbers_by(
         "steps",
         _NAMES,
-        [
-            AnswerRow(_place(pair), _task(pair), [len(_steps_without_slips(case)) for case in pair])
-            for pair in pair_list
-        ],
+        [AnswerRow(_place(pair), _task(pair), [len(steps_without_slips(case)) for case in pair]) for pair in pair_list],
     )
     box_pairs = [(_task(pair), one, other) for pair in pair_list for one, other in _boxes(pair)]
     overlap = [UnitValue(task, task, float(same_box(one, other))) for task, one, other in box_pairs]
@@ -257,7 +254,7 @@ def _paired_types(pair_list: Sequence[Pair]) -> Ratings:
     rows: list[AnswerRow] = []
     for pair in pair_list:
         # Steps beyond the end of the shorter recording are missing, with a reason.
-        steps = zip_longest(*(map(_type, _steps_without_slips(case)) for case in pair))
+        steps = zip_longest(*(map(_type, steps_without_slips(case)) for case in pair))
         rows += [
             AnswerRow(RatedItem(_place(pair).unit, f"step-{i}"), _task(pair), both, (_ENDED, _ENDED))
             for i, both in enumerate(steps, 1)
@@ -272,10 +269,6 @@ CATEGORIES = (
 """All types of actions, the paper's seven first. They are declared so that no statistic depends on the data."""
 
 
-def _steps_without_slips(case: MeasuredRun) -> list[MeasuredStep]:
-    return [step for step in case.steps if not step.slip]
-
-
 def _type(step: MeasuredStep) -> str:
     return comparable_action(step.action or step.proposed, step.size).type
 
@@ -283,7 +276,7 @@ def _type(step: MeasuredStep) -> str:
 def _boxes(pair: Pair) -> list[tuple[Box, Box]]:
     """Return the first boxes of steps of equal type that have boxes in both recordings, as shares of each screen."""
     boxes = []
-    for steps in zip(*map(_steps_without_slips, pair), strict=False):
+    for steps in zip(*map(steps_without_slips, pair), strict=False):
         acts = [
             comparable_action(step.action or step.proposed, step.size or case.device.size)
             for step, case in zip(steps, pair, strict=True)

@@ -41,7 +41,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     EM and TM are over all steps of the demonstrations together, the others are means over runs. A demonstration's steps
     that a run does not reach count as not matched.
     """
-    with_gold = Demonstrations.of(context)
+    with_gold = Demonstrations.for_context(context)
     runs = [_judge_run(case, context, with_gold) for case in cases]
     numbers = [*_main_numbers(runs, ""), *_variants(runs, "")]
     if any(run.judged for run in runs):
@@ -156,11 +156,11 @@ def _share(part: float, whole: int) -> float | None:
 
 
 def _number_maker(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
-    def told(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
+    def number(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
         undefined = "" if value is not None else _NO_GOLD
         return Number("dac", metric, value, unit, n, of, part, "", out, undefined, note)  # type: ignore[arg-type]
 
-    return told
+    return number
 
 
 _WEIGHED = "weighed by the steps of each run's demonstration: so Appendix D's Overall rows come out of its groups"

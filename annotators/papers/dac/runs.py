@@ -102,7 +102,7 @@ class Demonstrations:
         self._laid: dict[tuple[str, str], tuple[MeasuredRun, DemonstrationMatch]] = {}
 
     @classmethod
-    def of(cls, context: MetricContext) -> Demonstrations:
+    def for_context(cls, context: MetricContext) -> Demonstrations:
         """Return the cache of a context, which all papers and groups share."""
         return cls() if context.ready is None else context.ready.setdefault("demonstrations", cls())
 

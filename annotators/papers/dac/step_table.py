@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share, share_of_independent
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled_counts
@@ -67,7 +67,7 @@ def _share(
 
 def _errors(study_data: StudyData) -> Table:
     field = study_data.study.protocol.field(ERROR)
-    names = {option.id: option.shown for option in field.options} if field is not None else {}
+    names = {option.id: option.display_name for option in field.options} if field is not None else {}
     right = truths(study_data, ERROR)
     counts = Counter(one.value for one in right.values())
     units, left_out = {unit for unit, _ in right}, unsettled_counts(study_data, ERROR)

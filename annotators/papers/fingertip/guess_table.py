@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.coefficients import gwet_ac, percent
-from annotators.agreement.ratings import RatedItem
+from annotators.agreement.coefficients.categorical import gwet_ac, percent
+from annotators.agreement.ratings.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, ratings_by
 from annotators.papers.cells import (
@@ -31,6 +31,7 @@ from annotators.study_data import StudyData
 from lab.core.study.agreement import Agreement
 from lab.core.study.report import Cell, Number, Section, Table
 from lab.core.study.study import Unit
+from lab.core.text.plain_text import fold_text
 from lab.core.values.rounding import count as so_many
 
 GUESS = "guess"
@@ -292,7 +293,7 @@ def _shared_section(
     ]
     same = [
         UnitValue(
-            unit, them[0][0].unit.clustered, float(np.mean([_normalise(a.text) == _normalise(b.text) for a, b in them]))
+            unit, them[0][0].unit.clustered, float(np.mean([fold_text(a.text) == fold_text(b.text) for a, b in them]))
         )
         for unit, them in pairs.items()
     ]
@@ -306,10 +307,6 @@ def _shared_section(
     notes = ("Means over episodes of all pairs of guesses in each.", *few_runs_warning(len(several), "episodes"))
     table = Table("fingertip-shared", title, ("", "Value"), tuple(rows), "FingerTip 20K 5.2", notes)
     return Section(title, tables=(table,))
-
-
-def _normalise(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _right_together(

@@ -107,7 +107,7 @@ def _likeness(runs: Sequence[Execution], context: MetricContext, out: LeftOut) -
     others = OtherUsers(context)
     halves: list[tuple[float, float]] = []
     for run in runs:
-        distances, why = others.of(run)
+        distances, why = others.comparable_episodes(run)
         if not distances:
             tally.add(why)
             continue

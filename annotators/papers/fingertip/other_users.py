@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from annotators.papers.fingertip.text_similarity import most_similar
-from annotators.papers.fingertip.tracks import Execution, sequence_of, type_of, user_of
+from annotators.papers.fingertip.tracks import Execution, sequence_of, type_of
 from annotators.papers.metrics import MetricContext
 from lab.core.run.measured_run import MeasuredRun
 
@@ -28,7 +28,7 @@ class OtherUsers:
         self._sequences: dict[str, str] = {}
         self._rows: NDArray[Any] | None = None
 
-    def of(self, run: Execution) -> tuple[list[MeasuredRun], str]:
+    def comparable_episodes(self, run: Execution) -> tuple[list[MeasuredRun], str]:
         """Return the episodes to compare with, several if their intents are equally similar, and why there are none."""
         self._prepare()
         intent = run.demonstration.task.instruction or run.case.task.instruction
@@ -52,16 +52,16 @@ class OtherUsers:
     def _type(self, run: Execution) -> str:
         types = [type_of(case.persona.facts) for case in (run.case, run.demonstration) if case.persona]
         # Another demonstration of the same user may state an age that this run's persona lacks.
-        return next(filter(None, types), "") or self._types.get(user_of(run.case), "")
+        return next(filter(None, types), "") or self._types.get(run.case.persona_id, "")
 
     def _prepare(self) -> None:
         if self._prepared:
             return
         self._prepared = True
         gold = [case for cases in self._context.gold.values() for case in cases if case.steps]
-        self._types = {user_of(case): kind for case in gold if case.persona and (kind := type_of(case.persona.facts))}
-        self._cases = [case for case in gold if case.task.instruction and self._types.get(user_of(case))]
-        self._kinds = [self._types[user_of(case)] for case in self._cases]
+        self._types = {case.persona_id: kind for case in gold if case.persona and (kind := type_of(case.persona.facts))}
+        self._cases = [case for case in gold if case.task.instruction and self._types.get(case.persona_id)]
+        self._kinds = [self._types[case.persona_id] for case in self._cases]
         self._intents = [case.task.instruction for case in self._cases]
 
     def _nearest(self, intent: str, kind: str) -> list[MeasuredRun]:

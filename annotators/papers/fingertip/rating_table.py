@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.coefficients import cohen_kappa, gwet_ac, percent, quadratic
-from annotators.agreement.numbers import icc, spearman
-from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.categorical import cohen_kappa, gwet_ac, percent, quadratic
+from annotators.agreement.coefficients.numbers import icc, spearman
+from annotators.agreement.ratings.ratings import NumericRatings, RatedItem, Ratings
 from annotators.agreement.test_retest import numbers_repeated, repeated_ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
@@ -103,7 +103,7 @@ def _table_13(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
             )
         )
     judges = [
-        (study_data.columns.raters[judge].shown, _judge_rows(study_data, sequences, judge))
+        (study_data.columns.raters[judge].display_name, _judge_rows(study_data, sequences, judge))
         for judge in study_data.judges
     ]
     rows = [(*row, *(means[str(row[0])] for _, means in judges)) for row in rows]
@@ -123,7 +123,7 @@ def _table_13(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
 
 def _judge_rows(study_data: StudyData, sequences: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
     """Return by model a judge's mean rating of the sequences that owners rated."""
-    name = study_data.columns.raters[judge].shown
+    name = study_data.columns.raters[judge].display_name
     own = {one.unit: float(one.value) for one in answers_in(study_data, RATING, (judge,)) if _is_number(one.value)}
     means: dict[str, Cell] = {}
     for model in {one.model for one in sequences}:
@@ -260,18 +260,18 @@ def _test_retest(study_data: StudyData) -> Section:
         return Section(title, ("No sequence was rated twice, so nothing tells how steady owners are.",))
     numbers, _ = numbers_repeated(study_data, RATING)
 
-    def one(of: AdditiveStatistic, made_of: Ratings | NumericRatings = ratings, statistic: str = "") -> Agreement:
+    def estimate(of: AdditiveStatistic, made_of: Ratings | NumericRatings = ratings, statistic: str = "") -> Agreement:
         return coefficient(study_data, of, made_of, between=_SELF, raters=owners, statistic=statistic)
 
     weights = quadratic(len(ratings.categories))
-    kappa = one(cohen_kappa(ratings, weights), statistic="weighted kappa")
+    kappa = estimate(cohen_kappa(ratings, weights), statistic="weighted kappa")
     row: tuple[Cell, ...] = (
         "rating",
         Number(kappa),
-        Number(one(gwet_ac(ratings, weights), statistic="ac2")),
-        Number(one(gwet_ac(ratings))),
-        Number(one(icc(numbers, "A,1"), numbers)),
-        cells.percent(one(percent(ratings))),
+        Number(estimate(gwet_ac(ratings, weights), statistic="ac2")),
+        Number(estimate(gwet_ac(ratings))),
+        Number(estimate(icc(numbers, "A,1"), numbers)),
+        cells.percent(estimate(percent(ratings))),
         count(kappa.places, RATING, part="twice"),
     )
     notes = ("Quadratic weights. Clustered by owner.", *few_runs_warning(kappa.places, "sequences"))
@@ -310,7 +310,7 @@ def _texts(others: OtherUsers, case: MeasuredRun | None, own: MeasuredRun | None
     """Return the sequences of a run, its owner and other users, or the reason if one is missing."""
     if case is None or own is None:
         return "its run, or its owner's, is not in this file", None
-    others_texts, why = others.of(Execution(case, own, len(own.steps), None))
+    others_texts, why = others.comparable_episodes(Execution(case, own, len(own.steps), None))
     if not others_texts:
         return why, None
     texts = (sequence_of(case), sequence_of(own), *(others.sequence(other) for other in others_texts))

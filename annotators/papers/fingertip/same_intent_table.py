@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from annotators.agreement.coefficients import fleiss_kappa, gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.categorical import fleiss_kappa, gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.ratings.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, column_bars, count, few_runs_warning, share
 from annotators.papers.field_answers import Truth, asked_units, truths, unsettled_counts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
-from annotators.agreement.fields import ratings_of
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, gwet_ac, percent
+from annotators.agreement.ratings.fields import ratings_of
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.cells import (
     UnitValue,
@@ -18,7 +18,7 @@ from annotators.papers.cells import (
     share_of_independent,
 )
 from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled_counts
-from annotators.papers.fingertip.tracks import MOST, user_of
+from annotators.papers.fingertip.tracks import MOST
 from annotators.study_data import StudyData
 from annotators.units.pairs import units_by_method
 from lab.core.run.measured_run import MeasuredRun
@@ -90,7 +90,7 @@ def _row(
 
 
 def _user(case: MeasuredRun | None, unit: str) -> str:
-    return (user_of(case) if case is not None else "") or unit
+    return (case.persona_id if case is not None else "") or unit
 
 
 def _checkers(study_data: StudyData) -> Table:

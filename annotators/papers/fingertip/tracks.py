@@ -115,7 +115,7 @@ def executions_of(
         elif not demonstrations:
             out.add("of a task that nobody demonstrated")
         else:
-            own = next((one for one in demonstrations if user_of(one) == user_of(case)), demonstrations[0])
+            own = next((one for one in demonstrations if one.persona_id == case.persona_id), demonstrations[0])
             golden = len(own.steps)
             executions.append(Execution(case, own, golden, _reached_goal(case, golden)))
     return executions
@@ -141,10 +141,6 @@ def mark_or_verdict(case: MeasuredRun, name: str) -> float | None:
     if isinstance(value, str):
         return _VERDICT_VALUES.get(value.strip().lower())
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
-
-
-def user_of(case: MeasuredRun) -> str:
-    return case.persona.id if case.persona else case.task.persona
 
 
 def type_of(facts: Mapping[str, object]) -> str:

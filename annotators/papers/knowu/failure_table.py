@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.papers.cells import coefficient, count, few_runs_warning, share_of_independent
 from annotators.papers.cells import percent as as_percent
 from annotators.papers.failure_modes import judges
@@ -71,7 +71,7 @@ def _order(study_data: StudyData) -> list[str]:
 
 def _option_texts(study_data: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
     field = _field(study_data)
-    return [option.shown if (option := field.option(id)) is not None else id for id in ids]
+    return [option.display_name if (option := field.option(id)) is not None else id for id in ids]
 
 
 def _shares(study_data: StudyData, right: Mapping[str, str]) -> dict[str, Agreement]:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.additive import AdditiveStatistic, ratio, totals_by_trace
-from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.estimates import as_agreement
-from annotators.agreement.intervals import estimate
-from annotators.agreement.ratings import Floats, MissingAnswers, RatedItem, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic, ratio, totals_by_trace
+from annotators.agreement.coefficients.categorical import cohen_kappa
+from annotators.agreement.intervals.estimates import as_agreement
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.ratings.ratings import Floats, MissingAnswers, RatedItem, Ratings
 from annotators.papers.cells import (
     UnitValue,
     average,
@@ -274,11 +274,11 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
     tasks = sorted({one.task for one in (*mine, *people)})
     sums = np.hstack([_lengths(some, tasks) for some in (mine, people)])
 
-    def of(sums: Floats) -> Floats:
+    def evaluate(sums: Floats) -> Floats:
         return ratio(ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3]))
 
     one = AdditiveStatistic(
-        "length ratio", sums, of, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
+        "length ratio", sums, evaluate, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
     )
     n = len(mine) if row.source.shadow else len(mine) + len(people)
     reasons = _missing_reasons(row.pairs)

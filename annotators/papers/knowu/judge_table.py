@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.estimates import as_agreement, sample_counts
-from annotators.agreement.fields import derived_numbers, numbers_of
-from annotators.agreement.intervals import difference
-from annotators.agreement.numbers import alpha_numbers, icc, mae, mean
-from annotators.agreement.ratings import Floats, MissingAnswers, NumericRatings
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.numbers import alpha_numbers, icc, mae, mean
+from annotators.agreement.intervals.estimates import as_agreement, sample_counts
+from annotators.agreement.intervals.intervals import difference
+from annotators.agreement.judges import mean_of
+from annotators.agreement.ratings.fields import derived_numbers, numbers_of
+from annotators.agreement.ratings.ratings import MissingAnswers, NumericRatings
 from annotators.papers.cells import coefficient, few_runs_warning, undefined_number
 from annotators.papers.field_answers import cases_of
 from annotators.papers.knowu.runs import hybrid_of, rule_of
@@ -74,7 +75,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator]:
     """Return the evaluators that scored any of the runs that experts rated."""
-    truth = mean_of(experts)
+    truth = mean_of(experts).values[:, 0]
     cases = cases_of(study_data)
     scores: dict[str, dict[str, float]] = {"hybrid": {}, "rules alone": {}}
     for unit, case in cases.items():
@@ -85,7 +86,7 @@ def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator
         own = numbers_of(study_data, WHOLE, (judge,))
         name = study_data.columns.raters[judge].id
         scores[name] = {place.unit: float(own.values[at, 0]) for at, place in enumerate(own.places)}
-        scores[_hybrid_name(name)] = _hybrid_by(study_data, cases, judge)
+        scores[f"hybrid, judged by {name}"] = _hybrid_by(study_data, cases, judge)
     rows = []
     for name, by_unit in scores.items():
         missing = _missing_scores(study_data, experts, name, by_unit)
@@ -94,10 +95,6 @@ def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator
             values = np.column_stack((truth, own_column))
             rows.append(Evaluator(name, experts._replace(values=values, raters=(_EXPERTS, name), missing=missing)))
     return rows
-
-
-def _hybrid_name(judge: str) -> str:
-    return f"hybrid, judged by {judge}"
 
 
 def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:
@@ -120,14 +117,6 @@ def _missing_scores(
     missing = numbers_of(study_data, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
     rows = [(place, missing.get(place, _NOT_SCORED)) for place in experts.places if place.unit not in scores]
     return MissingAnswers.one_each(rows, name, by_item=True)
-
-
-def mean_of(numbers: NumericRatings) -> Floats:
-    """Return the mean of the answers at each place, nan if there are none."""
-    is_given = ~np.isnan(numbers.values)
-    answer_counts = is_given.sum(axis=1)
-    totals = np.where(is_given, numbers.values, 0.0).sum(axis=1)
-    return np.where(answer_counts > 0, totals / np.maximum(answer_counts, 1), np.nan)
 
 
 def _scored_mask(one: Evaluator) -> Mask:

@@ -128,7 +128,7 @@ def _success_rate(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Iterable
     """Yield SR. If people were asked about a run's success, their answer replaces its score."""
     # SR follows people's answer. All other numbers keep the score.
     judged_runs = [run._replace(score=run.success) for run in runs]
-    yield from _score_means("SR", "share", part, judged_runs, out, lambda run: float(run.done))
+    yield from _score_means("SR", "share", part, judged_runs, out, lambda run: float(run.succeeded))
 
 
 def _score_means(
@@ -239,12 +239,12 @@ def _mobileworld(runs: Sequence[KnowuRun]) -> Iterable[Number]:
         some = own.filter([run for run in runs if _needs_interaction(run) is needs], _why_unfinished)
         why = "" if some else "no such task has a result"
         yield _number(
-            "SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.counts, why=why
+            "SR", "share", [float(run.succeeded) for run in some], f"MobileWorld, {part}", "script", own.counts, why=why
         )
     # Runs that asked without need enlarge UIQ's denominator.
     needless = sum(run.queries > 0 for run in rest)
     n = len(interactive) + needless
-    quality = sum(run.done / run.queries for run in interactive if run.queries)
+    quality = sum(run.succeeded / run.queries for run in interactive if run.queries)
     why = "" if n else "no run of a task that needs interaction, and no other asked"
     value = quality / n if n else None
     note = f"{needless} of tasks that need no question" if needless else ""

@@ -77,7 +77,7 @@ def script_policy(run: KnowuRun, terms: MetricTerms) -> Policy:
         return Policy(None, why=why)
     if needed and run.success is None:
         return Policy(None, why="whose success is not settled")
-    return Policy("need", run.done) if needed else Policy("noneed", not any(map(_engages, steps)))
+    return Policy("need", run.succeeded) if needed else Policy("noneed", not any(map(_engages, steps)))
 
 
 def warrants_intervention(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share
 from annotators.papers.cells import percent as as_percent
 from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled_counts

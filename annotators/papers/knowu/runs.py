@@ -49,7 +49,7 @@ class KnowuRun(NamedTuple):
     queries: int
 
     @property
-    def done(self) -> bool:
+    def succeeded(self) -> bool:
         return self.success is not None and self.success > DONE
 
     @property
@@ -82,7 +82,7 @@ def _run(case: MeasuredRun, terms: MetricTerms) -> KnowuRun:
         case=case,
         split=split_of_case(case),
         difficulty=case.task.traits.get("difficulty", "").lower() or difficulty_of(case.task.id),
-        role=case.persona.id if case.persona else case.task.persona,
+        role=case.persona_id,
         score=score,
         success=case.success_score if is_judged else score,
         hybrid=hybrid,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.agreement.fields import scores_of
+from annotators.agreement.ratings.fields import scores_of
 from annotators.papers.cells import UnitValue, average, clip_difference, few_runs_warning, percent, share_of_independent
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.papers.knowu.policy import Group, paper_policy
@@ -86,7 +86,7 @@ def _efficiency_value(run: KnowuRun) -> float | str | None:
 OWN_SCORE = "Average score, as in hitlab runs"
 
 MEASURES = (
-    Measure("SR", _score_value(lambda run, _: float(run.done)), True, "run with a score"),
+    Measure("SR", _score_value(lambda run, _: float(run.succeeded)), True, "run with a score"),
     Measure("Average score", _score_value(lambda _, score: score), False, "run with a score"),
     Measure(OWN_SCORE, lambda run: NO_SCORE if run.case.score is None else run.case.score, False, "run with a score"),
     Measure("Questions per task", lambda run: float(run.queries), False, "run", None),

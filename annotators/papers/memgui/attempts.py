@@ -61,7 +61,7 @@ class Chain(NamedTuple):
         return next(iter(self.tries.values())).case
 
     @property
-    def first(self) -> JudgedAttempt | None:
+    def first_attempt(self) -> JudgedAttempt | None:
         return self.tries.get(1)
 
     @property
@@ -87,7 +87,12 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
     chains: dict[tuple[object, ...], dict[int, JudgedAttempt]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     for case in out.filter(cases, lambda case: _why_not(case, terms, rates)):
-        key = (case.agent.identity, case.source.model if case.source else "", case.task.id, _persona(case))
+        key = (
+            case.agent.identity,
+            case.source.model if case.source else "",
+            case.task.id,
+            case.persona_id,
+        )
         # How often this attempt number occurred before: the index of its chain.
         place = times[(*key, case.attempt)]
         times[(*key, case.attempt)] += 1
@@ -131,10 +136,6 @@ def tokens_of(case: MeasuredRun) -> int | None:
     if usage is None or (usage.prompt_tokens is None and usage.completion_tokens is None):
         return None
     return (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
-
-
-def _persona(case: MeasuredRun) -> str:
-    return case.persona.id if case.persona else case.task.persona
 
 
 def _why_not(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> str:

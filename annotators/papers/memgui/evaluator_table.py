@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
-from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.ratings.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.answer_subsets import of_units
 from annotators.papers.cells import (
@@ -215,11 +215,11 @@ def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[
     own = truth_and_rater(truth, ratings_of(study_data, OUTCOME, (judge,)))
     between = f"{name} against the experts"
 
-    def one(of: AdditiveStatistic) -> Agreement:
+    def estimate(of: AdditiveStatistic) -> Agreement:
         return coefficient(study_data, of, own, part=part, between=between)
 
-    rates = [one(judge_statistic(own, what, "success")) for what, _ in _STATISTICS]
-    kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
+    rates = [estimate(judge_statistic(own, what, "success")) for what, _ in _STATISTICS]
+    kappa, ac1 = estimate(cohen_kappa(own)), estimate(gwet_ac(own))
     return (
         f"{part} (N={kappa.places})", name, _configuration(study_data, judge), *(Number(of, 1, 100) for of in rates),
         Number(kappa), Number(ac1), _cost(study_data, judge, truth, part, between),

@@ -107,7 +107,7 @@ def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple
         for case in study_data.further.runs()
         if method_of(case) in agents and not case.gold and not case.parent
     ]
-    failed_ids = {case.id for case in agent_runs if _failed(case)}
+    failed_ids = {case.id for case in agent_runs if _is_failed_attempt(case)}
     if not agent_runs or not own <= {case.id for case in agent_runs}:
         return None, "nothing tells how many executions there were"
     beyond = len(failed_ids - own)
@@ -116,6 +116,6 @@ def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple
     return len(agent_runs), ""
 
 
-def _failed(case: MeasuredRun) -> bool:
+def _is_failed_attempt(case: MeasuredRun) -> bool:
     score = case.success_score
     return score <= DONE if score is not None else case.status in ("failed", "budget")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotators.agreement.numbers import icc
-from annotators.agreement.ratings import RatedItem
+from annotators.agreement.coefficients.numbers import icc
+from annotators.agreement.ratings.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
 from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning, share_of_independent
@@ -64,7 +64,7 @@ class GoldenWay(NamedTuple):
         return self.third.steps if self.third is not None else None
 
     @property
-    def waits(self) -> bool:
+    def needs_third_expert(self) -> bool:
         """True if a third expert must decide. A task that the second or third cannot execute needs no number."""
         return self.final is None and all(word is None or word.executable for word in (self.second, self.third))
 
@@ -129,7 +129,7 @@ def _change_table(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
         for way in both
     ]
     steps = numbers_by(STEPS, ("first expert", "second expert"), rows)
-    open_ = sum(way.waits for way in both)
+    open_ = sum(way.needs_third_expert for way in both)
     n = len(both)
     table: tuple[tuple[Cell, ...], ...] = (
         ("tasks that two experts walked", count(n, STEPS, part="tasks")),

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from annotators.agreement.answers import NOT_HANDED_IN
-from annotators.agreement.coefficients import cohen_kappa, gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.derivations import NOTHING_FOLLOWS
-from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
-from annotators.agreement.numbers import alpha_numbers, icc, mae
-from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
+from annotators.agreement.coefficients.categorical import cohen_kappa, gwet_ac, krippendorff_alpha, percent
+from annotators.agreement.coefficients.numbers import alpha_numbers, icc, mae
+from annotators.agreement.ratings.answers import NOT_HANDED_IN
+from annotators.agreement.ratings.derivations import NOTHING_FOLLOWS
+from annotators.agreement.ratings.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.ratings.ratings import NumericRatings, RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
 from annotators.papers.cells import UnitValue, average, coefficient, column_bars, count, few_runs_warning
@@ -22,7 +22,7 @@ from annotators.study_data import StudyData
 from annotators.units.pairs import units_by_method
 from lab.core.run.measured_run import MeasuredRun
 from lab.core.study.report import Cell, Number, Section, Table
-from lab.core.task.design import Revision, Subject, subject_of
+from lab.core.task.design import Revision, subject_of
 
 _SOURCE = "MemGUI-Bench A.6, Prompt 8"
 
@@ -175,7 +175,7 @@ def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section |
     title = "The lists of information units"
     if not pairs:
         return None
-    traces = tuple(_subject_name(subject) for subject, _ in pairs)
+    traces = tuple(f"{subject.task} {subject.asked}" for subject, _ in pairs)
     rows = [AnswerRow(RatedItem(name, ""), name, pair) for name, (_, pair) in zip(traces, pairs, strict=True)]
     counts = numbers_by("information units", ("first draft", "verified"), rows)
     change_items = [
@@ -206,10 +206,6 @@ def _unit_counts(history: Sequence[Revision]) -> tuple[int, int] | None:
     return len(first.design.units), len(last.design.units)
 
 
-def _subject_name(subject: Subject) -> str:
-    return f"{subject.task} {subject.asked}"
-
-
 _JUDGE_SOURCE = "MemGUI-Bench A.6, Prompt 8"
 _TYPES: Mapping[str, str] = {
     "success": "Success: 100 %", "explicit": "Written out: as used", "implicit": "Decision wrong: 0 %",
@@ -235,7 +231,7 @@ def _against_people(
     people = _means(run_rates)
     rows: list[tuple[Cell, ...]] = []
     for judge, own in by_judge.items():
-        name = study_data.columns.raters[judge].shown
+        name = study_data.columns.raters[judge].display_name
         between = f"{name} against most people"
         two_columns = truth_and_rater(truth, ratings_of(study_data, USE, (judge,)))
         kappa = coefficient(study_data, cohen_kappa(two_columns), two_columns, between=between)
@@ -282,7 +278,10 @@ def _mean_rate(study_data: StudyData, part: str, rates: Sequence[tuple[RunIrr, f
 
 def _types(study_data: StudyData, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
     """Return how many sheets fall under each of the four rules."""
-    sheets = {"people": run_rates, **{study_data.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
+    sheets = {
+        "people": run_rates,
+        **{study_data.columns.raters[judge].display_name: own for judge, own in by_judge.items()},
+    }
     rows: list[tuple[Cell, ...]] = []
     for name, own in sheets.items():
         counts = Counter(one.type for one in own)

@@ -88,9 +88,9 @@ def _success(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[Numbe
 
 
 def _why_unjudged(chain: Chain) -> str:
-    if chain.first is None:
+    if chain.first_attempt is None:
         return "no first attempt"
-    return "not judged" if chain.first.done is None else ""
+    return "not judged" if chain.first_attempt.done is None else ""
 
 
 def _retention(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
@@ -135,11 +135,11 @@ def _unrated_note(values: Sequence[float], failed_rates: Sequence[float], unrate
 
 
 def _why_no_memory(chain: Chain) -> str:
-    if chain.first is None:
+    if chain.first_attempt is None:
         return "no first attempt"
     if chain.memory == "no":
         return "needing no memory"
-    case = chain.first.case
+    case = chain.first_attempt.case
     is_known = chain.memory == "yes" or case.task.units or has_analysis(case)
     return "" if is_known else "not known to need memory or not"
 
@@ -164,13 +164,7 @@ def _why_undecided(chain: Chain, k: int) -> str:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
         return "not judged"
-    return "without an earlier attempt" if _lacks_attempt(chain) else ""
-
-
-def _lacks_attempt(chain: Chain) -> bool:
-    """Return True if an attempt before the last one is not in the file."""
-    # Attempts are numbered from 1, so a gap makes the last number larger than the count.
-    return max(chain.tries) > len(chain.tries)
+    return "without an earlier attempt" if max(chain.tries) > len(chain.tries) else ""
 
 
 def _ratio(chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
@@ -354,7 +348,10 @@ def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: LeftOut) -> Ite
     left_out = out + tally.counts
     paper = [chain.tries[chain.first_success(k) or 1].steps / (chain.golden or 1) for chain in with_golden]
     yield _number("Step Ratio", "ratio", paper, part, "paper", left_out, why)
-    script = [(chain.first.script_steps if chain.first else 0.0) / (chain.golden or 1) for chain in with_golden]
+    script = [
+        (chain.first_attempt.script_steps if chain.first_attempt else 0.0) / (chain.golden or 1)
+        for chain in with_golden
+    ]
     yield _number("Step Ratio", "ratio", script, part, "script", left_out, why)
 
 

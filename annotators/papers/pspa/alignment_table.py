@@ -6,11 +6,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from annotators.agreement.additive import AdditiveStatistic, ratio, totals_by_trace, undefined
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
-from annotators.agreement.fields import Derived, derived_numbers, ratings_of, stack_columns, truth_and_rater, truth_of
-from annotators.agreement.judge_accuracy import Judged, judge_statistic
-from annotators.agreement.ratings import Floats, NumericRatings, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic, ratio, totals_by_trace, undefined
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
+from annotators.agreement.coefficients.judge_accuracy import Judged, judge_statistic
+from annotators.agreement.ratings.fields import (
+    Derived,
+    derived_numbers,
+    ratings_of,
+    stack_columns,
+    truth_and_rater,
+    truth_of,
+)
+from annotators.agreement.ratings.ratings import Floats, NumericRatings, Ratings
 from annotators.agreement.test_retest import rating_numbers
 from annotators.derived import COMPLETED
 from annotators.papers import cells
@@ -91,7 +98,7 @@ def _agree(study_data: StudyData, people: dict[Derived, Ratings]) -> Table:
                 (
                     f"{name}, {stage_people}",
                     Number(kappa),
-                    _interval(kappa),
+                    interval_text(kappa),
                     cells.percent(coefficient(study_data, percent(some), some, part=part)),
                     cells.percent(coefficient(study_data, percent_exact(some), some, part=part)),
                     Number(coefficient(study_data, gwet_ac(some), some, part=part)),
@@ -102,15 +109,16 @@ def _agree(study_data: StudyData, people: dict[Derived, Ratings]) -> Table:
     head = ("Type", "Fleiss' κ", "In words", "Pairs agree", "All agree", "AC1", "Items")
     notes = (_DERIVED, "The paper does not say how many items there were, nor whether ways that were not taken count.")
     return Table(
-        "pspa-e3-agreement", "Agreement between people", head, tuple(rows), SOURCE, (*notes, *_few(study_data))
+        "pspa-e3-agreement",
+        "Agreement between people",
+        head,
+        tuple(rows),
+        SOURCE,
+        (*notes, *_few_notes(study_data)),
     )
 
 
-def _interval(kappa: Agreement) -> str:
-    return interval_text(kappa)
-
-
-def _few(study_data: StudyData) -> tuple[str, ...]:
+def _few_notes(study_data: StudyData) -> tuple[str, ...]:
     return few_runs_warning(len(asked_units(study_data)))
 
 
@@ -131,7 +139,7 @@ def _judge_section(study_data: StudyData, truth: dict[Derived, Ratings]) -> Sect
 
 def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
     """Return Table 7 for run 1, and for the most frequent answers over the judge's runs."""
-    judge = study_data.columns.raters[rater].shown
+    judge = study_data.columns.raters[rater].display_name
     runs = judge_runs(study_data, FIELD, rater, stage)
     columns = [(runs.raters[0], column(runs, 0))]
     if len(runs.raters) > 1:
@@ -153,7 +161,10 @@ def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, 
     rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
     title = f"{judge} against most people, {dict(_STAGES)[stage]}"
     head = ("Type", *(title for _, title in _STATISTICS), "AC1", "Items")
-    notes = (f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.", *_few(study_data))
+    notes = (
+        f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.",
+        *_few_notes(study_data),
+    )
     return Table(f"pspa-e3-table-7-{id}", title, head, tuple(rows), "PSPA-Bench Table 7", notes)
 
 
@@ -165,7 +176,7 @@ def _rater_section(study_data: StudyData, people: Ratings, truth: Ratings) -> Se
     columns = {name: column(people, at) for at, name in enumerate(people.raters)}
     for rater in study_data.judges:
         if rating_numbers(study_data, [rater]):
-            shown_columns = study_data.columns.raters[rater].shown
+            shown_columns = study_data.columns.raters[rater].display_name
             columns[shown_columns] = column(judge_runs(study_data, FIELD, rater, "before"), 0)
     rows: list[tuple[Cell, ...]] = []
     for name, answers in columns.items():
@@ -217,7 +228,7 @@ def stability_section(study_data: StudyData) -> Section:
 
 
 def _stability_table(study_data: StudyData, rater: int, at: int) -> Table:
-    name = study_data.columns.raters[rater].shown
+    name = study_data.columns.raters[rater].display_name
     runs = judge_runs(study_data, FIELD, rater)
     count = len(runs.raters)
     between = f"{name} in {count} run{'' if count == 1 else 's'}"
@@ -331,7 +342,7 @@ def rates(study_data: StudyData) -> Section:
     flexible = {unit: path.ppr for unit, path in paths.items() if path.ppr is not None}
     rows = [_rate(study_data, "most people", most, flexible, None)]
     for rater in (*study_data.people, *study_data.judges):
-        name, runs = study_data.columns.raters[rater].shown, rating_numbers(study_data, [rater])
+        name, runs = study_data.columns.raters[rater].display_name, rating_numbers(study_data, [rater])
         for run in runs if rater in study_data.judges else (1,):
             says = f"{name}, run {run}" if rater in study_data.judges and len(runs) > 1 else name
             apr, ppr = rate_of(study_data, "apr", rater, run), rate_of(study_data, "ppr", rater, run)

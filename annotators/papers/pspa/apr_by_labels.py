@@ -9,8 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from annotators.agreement.fields import derived_numbers
-from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedItem
+from annotators.agreement.ratings.fields import derived_numbers
+from annotators.agreement.ratings.ratings import MissingAnswers, NumericRatings, RatedItem
 from annotators.derived import COMPLETED, NOT_COMPLETED, graph_of
 from annotators.papers.field_answers import answers_in, asked_units, truths
 from annotators.papers.pspa.run_values import path_taken

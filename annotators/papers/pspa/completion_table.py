@@ -9,9 +9,9 @@ from statistics import NormalDist, fmean
 import numpy as np
 from msgspec.structs import replace
 
-from annotators.agreement.fields import numbers_of
-from annotators.agreement.numbers import icc, mae, mse, pearson, share_within, spearman
-from annotators.agreement.ratings import NumericRatings
+from annotators.agreement.coefficients.numbers import icc, mae, mse, pearson, share_within, spearman
+from annotators.agreement.ratings.fields import numbers_of
+from annotators.agreement.ratings.ratings import NumericRatings
 from annotators.derived import graph_of
 from annotators.papers import cells
 from annotators.papers.cells import coefficient, count, few_runs_warning
@@ -90,7 +90,7 @@ def _metrics(study_data: StudyData) -> dict[str, Rates]:
     for rater in study_data.judges:
         ratings = _scale_ratings(study_data, numbers_of(study_data, FIELD, (rater,)))
         values = zip(ratings.places, ratings.values[:, 0].tolist(), strict=True)
-        rates_by_run[study_data.columns.raters[rater].shown] = {
+        rates_by_run[study_data.columns.raters[rater].display_name] = {
             place.unit: value for place, value in values if value == value
         }
     return {name: rates for name, rates in rates_by_run.items() if rates}
@@ -141,7 +141,7 @@ def _row(study_data: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[
 
 def _missing_reasons(study_data: StudyData, name: str) -> dict[str, str]:
     """Return why a judge of that name has no rating of a unit, by unit, empty if it is a metric."""
-    judges = [one for one in study_data.judges if study_data.columns.raters[one].shown == name]
+    judges = [one for one in study_data.judges if study_data.columns.raters[one].display_name == name]
     missing = [numbers_of(study_data, FIELD, (judge,)).missing.by_place() for judge in judges]
     return {place.unit: reason for one in missing for place, reason in one.items()}
 
@@ -182,7 +182,7 @@ METRICS = ("APR", "TCR", "TCR by nodes", "Success Signal")
 def rates_beside(study_data: StudyData) -> dict[str, Rates]:
     """Return each metric's values by unit. APR and TCR by nodes use the majority's answers on nodes."""
     context = context_of(study_data.further.runs())
-    ready = Demonstrations.of(context)
+    ready = Demonstrations.for_context(context)
     rates_by_run: dict[str, dict[str, float]] = {name: {} for name in METRICS}
     rated_runs = _rated_runs(study_data)
     for unit, case in cases_of(study_data).items():

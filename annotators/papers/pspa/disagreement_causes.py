@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
-from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
-from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, gwet_ac, percent
+from annotators.agreement.ratings.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.ratings.ratings import RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_subsets import column, judge_runs, of_places
 from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share
@@ -30,7 +30,7 @@ def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Secti
     """Return flags at places of disagreement (among people, or judge against majority), and coders' causes."""
     where = [("people differ", _disputed_places(people))]
     for rater in study_data.judges:
-        name = study_data.columns.raters[rater].shown
+        name = study_data.columns.raters[rater].display_name
         two_columns = truth_and_rater(truth, column(judge_runs(study_data, _STATE, rater), 0))
         where.append((f"{name} and most people differ", _disputed_places(two_columns)))
     tables = [_flags(study_data, people, truth, where)]
@@ -131,7 +131,7 @@ def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedI
     for code, option in enumerate(cause_ratings.categories):
         cause = field.option(option) if field is not None else None
         row = [cells.percent(_of_cause(cause_study, some, code, f"{name}: {option}")) for name, some in parts]
-        rows.append((cause.shown if cause else option, *row, _PAPER.get(option, "")))
+        rows.append((cause.display_name if cause else option, *row, _PAPER.get(option, "")))
     split_cells = [cells.percent(_share_split(cause_study, some, name)) for name, some in parts]
     rows.append(("coders differ (of all)", *split_cells, ""))
     item_counts = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]

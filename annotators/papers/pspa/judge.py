@@ -138,13 +138,13 @@ def _read_alignment(text: str, steps: Sequence[int], nodes: Collection[str]) -> 
 def _checklist(view: JudgeView, run: JudgedRun, alignment: Alignment) -> JudgeQuestion:
     """Return a question about every item, with priority for the pictures of effective steps."""
     step_lines = [f"Step {step.number}: {alignment.get(step.number) or 'none'}" for step in run.steps]
-    parts: list[str | Blob] = [*run_parts(run, _pictured(view, run, alignment))]
+    parts: list[str | Blob] = [*run_parts(run, _steps_with_pictures(view, run, alignment))]
     parts.append("For which item each step was effective\n" + "\n".join(step_lines))
     parts.append(prompt_text(_PACKAGE, _PROMPTS[1]).strip())
     return question_for_sheet(view, parts, "checklist")
 
 
-def _pictured(view: JudgeView, run: JudgedRun, alignment: Alignment) -> frozenset[tuple[str, int]]:
+def _steps_with_pictures(view: JudgeView, run: JudgedRun, alignment: Alignment) -> frozenset[tuple[str, int]]:
     """Return the steps whose pictures are sent: effective ones and their successors, an even selection if too many."""
     effective = {number for step in alignment for number in (step, step + 1) if number <= len(run.steps)}
     order = sorted(effective) or [step.number for step in run.steps]

@@ -27,7 +27,7 @@ def later_minus_first(runs: Sequence[RunValues], metric: str) -> Changes:
     out: dict[str, int] = defaultdict(int)
     series: dict[Hashable, list[tuple[tuple[int, str, str], float]]] = defaultdict(list)
     for case, value in _known_values(runs, metric, out):
-        key = (case.agent.kind, case.agent.identity, case.task.id, _person(case))
+        key = (case.agent.kind, case.agent.identity, case.task.id, case.persona_id)
         series[key].append(((case.attempt, case.started, case.id), value))
     differences = []
     for one in series.values():
@@ -53,7 +53,7 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
         if side is None:
             out["with nothing told of experience"] += 1
         else:
-            sides[_agent(case), case.task.id, _person(case)][side].append((_is_first_with_memory(case), value))
+            sides[_agent(case), case.task.id, case.persona_id][side].append((_is_first_with_memory(case), value))
     differences = []
     for one in sides.values():
         if one[True] and one[False]:
@@ -97,10 +97,6 @@ def _agent(case: MeasuredRun) -> str:
     return agent.identity
 
 
-def _person(case: MeasuredRun) -> str:
-    return case.persona.id if case.persona else case.task.persona
-
-
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
@@ -120,7 +116,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 
     A change above 0 is an improvement of APR and PPR, and a deterioration of CT and CPT.
     """
-    ready = Demonstrations.of(context)
+    ready = Demonstrations.for_context(context)
     runs = [run_values(case, context, ready) for case in cases]
     numbers = list(_numbers(runs, ""))
     for trait in TRAITS:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent, percent_exact
-from annotators.agreement.estimates import clusters_of
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.coefficients.categorical import gwet_ac, krippendorff_alpha, percent, percent_exact
+from annotators.agreement.intervals.estimates import clusters_of
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share
 from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled_counts

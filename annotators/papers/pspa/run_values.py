@@ -10,7 +10,7 @@ from annotators.papers.dac.runs import IS_DEMONSTRATION, NOT_DEMONSTRATED, Demon
 from annotators.papers.metrics import MetricContext
 from annotators.papers.pspa.tdg import PathAlignment, Steps, align, align_items, align_raw, first_path, fulfilled_nodes
 from lab.core.run.measured_run import MeasuredRun
-from lab.core.run.step import Usage
+from lab.core.run.step import has_tokens
 from lab.core.task.task import Tdg
 
 Value = float | str
@@ -163,15 +163,11 @@ def _price(case: MeasuredRun) -> Value:
     whole = case.usage.cost if case.usage else None
     if whole is None:
         return "without a known price"
-    step_costs = [step.usage.cost for step in case.steps if step.usage and _has_tokens(step.usage)]
+    step_costs = [step.usage.cost for step in case.steps if step.usage and has_tokens(step.usage)]
     known_costs = [cost for cost in step_costs if cost is not None]
     # A total that equals the sum of the known prices has no price for the other answers.
     in_part = len(known_costs) < len(step_costs) and isclose(whole, sum(known_costs))
     return "with a price for a part only" if in_part else whole
-
-
-def _has_tokens(usage: Usage) -> bool:
-    return usage.prompt_tokens is not None or usage.completion_tokens is not None
 
 
 def _value_or_reason(value: float | None, why: str) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from annotators.agreement.intervals import binomial_two_sided
+from annotators.agreement.intervals.intervals import binomial_two_sided
 from annotators.assignment import is_swapped
 from annotators.papers import cells
 from annotators.papers.cells import UnitValue, count, number_without_interval, share, undefined_number
@@ -56,7 +56,9 @@ def _left_table(study_data: StudyData, fields: Sequence[Field]) -> Table:
     last = fields[-1]
     for rater in study_data.people:
         side_answers = [one for one in answers_in(study_data, last.id, (rater,)) if one.value in SIDES]
-        rows.append(_side_row(study_data, last, f"{last.id}, {study_data.columns.raters[rater].shown}", side_answers))
+        rows.append(
+            _side_row(study_data, last, f"{last.id}, {study_data.columns.raters[rater].display_name}", side_answers)
+        )
     head = ("Question", "Chose left", "p", "Choices")
     return Table("pspa-d2-sides", "How often the left was chosen", head, tuple(rows), "", ("Ties are left out.",))
 

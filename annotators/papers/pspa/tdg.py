@@ -106,7 +106,9 @@ def fulfilled_nodes(tdg: Tdg, steps: Steps) -> set[str]:
     no effect.
     """
     node_ids = {node.id for node in tdg.walk()}
-    fulfilment = [(node, [r for r in required if r in node_ids]) for node, required in _required(tdg.nodes, ())]
+    fulfilment = [
+        (node, [r for r in required if r in node_ids]) for node, required in _with_requirements(tdg.nodes, ())
+    ]
     remaining_nodes = [(node, interchangeable_requirements(tdg, required)) for node, required in fulfilment]
     completed_ids: set[str] = set()
     # Repeated until nothing changes, because each completed node may fulfil the requirement of another.
@@ -123,7 +125,7 @@ def fulfilled_nodes(tdg: Tdg, steps: Steps) -> set[str]:
         remaining_nodes = waiting
 
 
-def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
+def _with_requirements(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
     """Yield every node with its requirements.
 
     Nodes within a node come before it, because it depends on them.
@@ -131,7 +133,7 @@ def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tupl
     for node in nodes:
         required = (*above, *node.requires)
         for path in node.alternatives:
-            yield from _required(path, required)
+            yield from _with_requirements(path, required)
         yield node, required
 
 
@@ -152,7 +154,7 @@ class _Way(NamedTuple):
     def rank(self) -> tuple[int, int, int, tuple[int, ...]]:
         return self[:4]
 
-    def then(self, other: _Way) -> _Way:
+    def followed_by(self, other: _Way) -> _Way:
         return _Way(
             self.completed + other.completed,
             self.flexible + other.flexible,
@@ -192,7 +194,7 @@ def _best_way_through(
     on: dict[str, _Way] = {}
     # From the end backwards, so that the best continuation of a node is known before the node.
     for id in reversed(order):
-        on[id] = ways[id].then(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
+        on[id] = ways[id].followed_by(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
     edge_way = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
     return _join_ways([*(way for id, way in ways.items() if id not in touched), edge_way])
 
@@ -200,7 +202,7 @@ def _best_way_through(
 def _join_ways(ways: Iterable[_Way]) -> _Way:
     whole = _Way()
     for way in ways:
-        whole = whole.then(way)
+        whole = whole.followed_by(way)
     return whole
 
 

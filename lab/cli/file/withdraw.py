@@ -98,12 +98,12 @@ def withdraw(args: WithdrawArguments) -> int:
         from store.erasing.withdrawal import RedactionChoice, preview_withdrawal
         from store.erasing.withdrawal import withdraw as take_out
 
-        def named(erasure: Erased) -> Erased:
+        def with_names(erasure: Erased) -> Erased:
             return _without_places(erasure) if settings.seat in ("participant", "rater") else erasure
 
         covers = RedactionChoice(_checked_texts(args.cover), args.cover_all)
         if not args.yes:
-            erasure = named(preview_withdrawal(store, args.code, by, covers))
+            erasure = with_names(preview_withdrawal(store, args.code, by, covers))
             if args.show and args.json:
                 print_json(_withdrawal_report(str(store.path), erasure, done=False))
                 return 0
@@ -112,7 +112,7 @@ def withdraw(args: WithdrawArguments) -> int:
             if args.show:
                 return 0
             covers = _confirm(args.code, erasure, covers, as_json=args.json)
-        erasure, unwiped = erased_or_unwiped(store.path, lambda: named(take_out(store, args.code, by, covers)))
+        erasure, unwiped = erased_or_unwiped(store.path, lambda: with_names(take_out(store, args.code, by, covers)))
         print_result(
             _withdrawal_report(str(store.path), erasure, done=True, unwiped=unwiped),
             lambda _: _print_withdrawal(str(store.path), erasure),

@@ -127,7 +127,7 @@ def _import_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_go
 def _import_rows(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[LabelDone]:
     for number, where, data in _numbered_rows(lines, name):
         for row in rows_of(data, where, number):
-            yield refused(row) if isinstance(row, LabError) else taking.take(row)
+            yield refused_row(row) if isinstance(row, LabError) else taking.take(row)
 
 
 def _numbered_rows(lines: Iterator[bytes], name: str) -> Iterator[tuple[int, str, bytes]]:
@@ -148,7 +148,7 @@ def _numbered_rows(lines: Iterator[bytes], name: str) -> Iterator[tuple[int, str
         yield number, f"{name}, line {number}", line
 
 
-def refused(error: LabError) -> LabelDone:
+def refused_row(error: LabError) -> LabelDone:
     """Return the result of a row that cannot be parsed."""
     return LabelDone(error.title, "refused", error=error.body)
 

@@ -162,7 +162,7 @@ def _voice_line(voice: MaskedAnswer) -> VoiceLine:
     answer, label = voice.said, voice.said.label
     step = step_of(label) if label is not None else None
     return VoiceLine(
-        voice.called, answer.value, answer.reason_missing, None if step is None else step + 1, voice.flags,
+        voice.display_name, answer.value, answer.reason_missing, None if step is None else step + 1, voice.flags,
         label.confidence if label is not None else None, label.note if label is not None else "",
         label.cites if label is not None else "",
     )  # fmt: skip
@@ -172,7 +172,7 @@ def settled_line(settlement: SignedSettlement, case: ItemAnswers | None = None) 
     """Return a settlement's line. A move's rater has the name shown in `case`, and none without it."""
     what = settlement.what
     moves = tuple(
-        MoveLine(case.called(move.rater) if case is not None else "", move.was, move.now, move.code, move.why)
+        MoveLine(case.rater_name(move.rater) if case is not None else "", move.was, move.now, move.code, move.why)
         for move in what.moves
     )
     return record_of(

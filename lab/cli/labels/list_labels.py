@@ -100,7 +100,7 @@ class ActLine(msgspec.Struct, frozen=True):
     detail: dict[str, Any]
 
 
-class ClashLine(msgspec.Struct, frozen=True):
+class LabelClash(msgspec.Struct, frozen=True):
     """A place with different last labels in two merged copies. It counts nowhere until its rater settles it."""
 
     unit: str
@@ -124,7 +124,7 @@ class LabelList(msgspec.Struct, frozen=True):
     locked: bool
     only: str
     labels: tuple[LabelLine, ...]
-    clashes: tuple[ClashLine, ...]
+    clashes: tuple[LabelClash, ...]
     acts: tuple[ActLine, ...] | None = None
 
 
@@ -277,10 +277,10 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
             )  # fmt: skip
 
 
-def clashes(rows: list[Label]) -> list[ClashLine]:
+def clashes(rows: list[Label]) -> list[LabelClash]:
     """Return each place with two last labels, and their values."""
     return [
-        ClashLine(
+        LabelClash(
             some[0].unit, some[0].target, some[0].field, some[0].rater.id, some[0].run,
             tuple(label.reason_missing or label.value for label in some),
         )
@@ -288,7 +288,7 @@ def clashes(rows: list[Label]) -> list[ClashLine]:
     ]  # fmt: skip
 
 
-def _final_clashes(store: Store, study: Study, lines: Iterable[ClashLine]) -> list[ClashLine]:
+def _final_clashes(store: Store, study: Study, lines: Iterable[LabelClash]) -> list[LabelClash]:
     """Return the clashes that nobody can settle, because the rater has seen the gold."""
     units = {line.unit: store.studies.unit(study, line.unit) for line in lines}
     return [line for line in lines if store.labels.sheet(study, units[line.unit], line.rater, line.run).is_final]
@@ -353,7 +353,7 @@ def _csv_cell(value: Any) -> Any:
 _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sure", "note", "given")
 
 
-def print_labels(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> None:
+def print_labels(result: LabelList, final_clashes: Collection[LabelClash] = ()) -> None:
     """Print labels as a table, then clashes and a summary."""
     if result.labels or table_form.is_data:
         rows = [_label_cells(label) for label in result.labels]

@@ -12,8 +12,8 @@ from lab.cli.output import SHORT_ID, print_line, print_result, print_table
 from lab.core.errors import LabError
 from lab.core.task.task import AgentName, agent_word, compose_name
 from lab.core.values.rounding import count
-from lab.runs.run_acts import TagChange, archive_runs, rename_agent, tag_change, tag_runs
-from lab.runs.run_selection import EVERY, is_filter, runs_by_id, runs_matching
+from lab.runs.listing.run_acts import TagChange, archive_runs, rename_agent, tag_change, tag_runs
+from lab.runs.listing.run_selection import EVERY, is_filter, runs_by_id, runs_matching
 from lab.studies.seats import sees_outcomes
 from store.store import Store
 

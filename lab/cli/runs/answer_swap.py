@@ -13,7 +13,8 @@ from lab.core.run.trace import Trace
 from lab.core.settings import Settings
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
-from lab.runs.answer_swap import (
+from lab.runs.descriptions import one_line
+from lab.runs.fork.answer_swap import (
     DonorReply,
     SwappedQuestion,
     SwappedReply,
@@ -24,7 +25,6 @@ from lab.runs.answer_swap import (
     swap_replies,
     unmatched_givers,
 )
-from lab.runs.descriptions import one_line
 from store.store import Store
 
 _WIDEST = 60

@@ -7,8 +7,8 @@ import msgspec
 from lab.cli.arguments import Parser, TableArguments, argument
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table, table_form
-from lab.runs.comparison import RunComparison, Side, sign_of
-from lab.runs.comparison import compare as laid
+from lab.runs.replay.comparison import RunComparison, Side, sign_of
+from lab.runs.replay.comparison import compare as laid
 from lab.studies.seats import sees_outcomes
 
 
@@ -80,14 +80,14 @@ def _comparison(comparison: RunComparison) -> Comparison:
         _compared_run(comparison.left),
         _compared_run(comparison.right),
         comparison.same_task,
-        comparison.first,
+        comparison.first_difference,
         tuple(comparison.starts),
         tuple(_compared_pair(comparison, index) for index in range(len(comparison.pairs))),
     )
 
 
 def _compared_run(side: Side) -> ComparedRun:
-    started, ended, cost = side.started, side.ended, side.cost
+    started, ended, cost = side.start_event, side.ended, side.cost
     return ComparedRun(
         side.recording.id,
         started.task.id,
@@ -120,7 +120,7 @@ def _print_comparison(comparison: RunComparison) -> None:
     rows = []
     for index in range(len(comparison.pairs)):
         pair = _compared_pair(comparison, index)
-        first = "►" if index == comparison.first else " "
+        first = "►" if index == comparison.first_difference else " "
         numbers = ["" if number is None else str(number) for number in (pair.left, pair.right)]
         rows.append([first + sign_of(comparison, index), numbers[0], pair.left_words, numbers[1], pair.right_words])
     if rows or table_form.is_data:
@@ -128,7 +128,7 @@ def _print_comparison(comparison: RunComparison) -> None:
         pairs = [_compared_pair(comparison, index) for index in range(len(comparison.pairs))]
         print_table(columns, rows, records=(ComparedPair, pairs))
     print_line("")
-    if comparison.first is None:
+    if comparison.first_difference is None:
         print_line("both did the same")
     else:
-        print_line(f"{comparison.size_words}; the first: {'  /  '.join(comparison.words(comparison.first))}")
+        print_line(f"{comparison.size_words}; the first: {'  /  '.join(comparison.words(comparison.first_difference))}")

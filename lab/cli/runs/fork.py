@@ -37,8 +37,8 @@ from lab.core.text.suggestion import suggestion
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lab.runs.family import TreeLine
-    from lab.runs.fork import ForkChange
+    from lab.runs.fork.family import TreeLine
+    from lab.runs.fork.fork import ForkChange
     from store.store import Store
 
 
@@ -107,7 +107,7 @@ def add_runs_fork(parser: Parser) -> None:
 
 def fork(args: ForkArguments) -> int:
     """Fork a run: the new one equals a stored run up to a step and differs from there."""
-    from lab.runs.fork import fork_run, parse_fork_place
+    from lab.runs.fork.fork import fork_run, parse_fork_place
 
     without = args.headless or args.json
     settings = load(db=args.db, person=args.person)
@@ -152,7 +152,7 @@ def _swap_answers(args: ForkArguments, settings: Settings) -> int:
 
 
 def _fork_change(args: ForkArguments) -> ForkChange:
-    from lab.runs.fork import ForkChange
+    from lab.runs.fork.fork import ForkChange
 
     if args.action is not None:
         _check_action(args.action.strip())
@@ -176,7 +176,7 @@ def _check_action(name: str) -> None:
 def _parse_action(store: Store, run: str, index: int, text: str) -> Action:
     """Parse an action: JSON on the screen before the step, or a kind that needs no more fields."""
     from lab.core.run.action_target import read_action
-    from lab.runs.fork import screen_before
+    from lab.runs.fork.fork import screen_before
 
     if text in _BARE:
         return Action(text)
@@ -221,7 +221,7 @@ def add_runs_family(parser: Parser) -> None:
 
 def family(args: FamilyArguments) -> int:
     """Print the runs that share a beginning with one, as a tree."""
-    from lab.runs.family import tree
+    from lab.runs.fork.family import tree
 
     settings = load(db=args.db)
     developers_only(settings, "family")
@@ -232,7 +232,7 @@ def family(args: FamilyArguments) -> int:
 
 
 def _print_family(limbs: Sequence[TreeLine]) -> None:
-    from lab.runs.family import change_words
+    from lab.runs.fork.family import change_words
 
     names = shortest_names(limb.run.actor for limb in limbs if limb.run.actor is not None)
     rows = []

@@ -26,11 +26,11 @@ from lab.core.run.step import Spent
 from lab.core.run.trace import Ended, Started, Step
 from lab.core.values.rounding import count
 from lab.runs.descriptions import mean_words, status_words
-from lab.runs.run_columns import RUN_COLUMNS, UNKNOWN, RunLine, run_line
-from lab.runs.run_filter import RunFilter, parse_filter
-from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
-from lab.runs.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
-from lab.runs.run_selection import with_tag
+from lab.runs.listing.run_columns import RUN_COLUMNS, UNKNOWN, RunLine, run_line
+from lab.runs.listing.run_filter import RunFilter, parse_filter
+from lab.runs.listing.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
+from lab.runs.listing.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
+from lab.runs.listing.run_selection import with_tag
 from lab.studies.seats import sees_outcomes
 from store.store import Store
 
@@ -244,7 +244,7 @@ def _format_cell(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-class Shown(msgspec.Struct, frozen=True):
+class RunDetails(msgspec.Struct, frozen=True):
     """One whole run: `show`. `ended` is null while the run is open. `verdicts` come from its source.
 
     `spent` is the cost of its model's answers, null if no model was asked.
@@ -268,7 +268,7 @@ class ShowArguments(JsonArguments):
 
 
 def add_runs_show(parser: Parser) -> None:
-    parser.runs(show, ShowArguments, prints={"show": Shown})
+    parser.runs(show, ShowArguments, prints={"show": RunDetails})
     parser.examples(
         """\
   hitlab runs show 019a
@@ -293,7 +293,7 @@ def show(args: ShowArguments) -> int:
         assert isinstance(started, Started)
         print_json(
             record_of(
-                Shown,
+                RunDetails,
                 trace,
                 score=trace.ended.score if trace.ended else None,
                 started=started,

@@ -14,7 +14,7 @@ from lab.cli.output import print_line, print_result
 from lab.core.errors import LabError
 from lab.core.text.plain_text import plain
 from lab.core.values.rounding import count
-from lab.runs.picture_text import UnreadPicture
+from lab.runs.replay.picture_text import UnreadPicture
 from lab.studies.planning.study_places import study_named
 from lab.studies.seats import sees_outcomes
 from store.store import Store
@@ -54,7 +54,7 @@ def add_runs_ocr(parser: Parser) -> None:
 def read(args: ReadArguments) -> int:
     """Recognize words in the pictures of runs without UI text, so that screens show them at once."""
     from lab.ocr.reader import TextReader
-    from lab.runs.picture_text import read_pictures, wordless_pictures
+    from lab.runs.replay.picture_text import read_pictures, wordless_pictures
 
     if [bool(args.runs), args.study is not None, args.all].count(True) != 1:
         raise LabError("runs ocr", "takes runs, --study or --all", "`hitlab runs list` lists runs.", code=2)

@@ -239,7 +239,7 @@ def _call_redaction(
     redact: Callable[..., Redacted], store: Store, run: str, args: PrivacyArguments, by: Actor
 ) -> Redacted:
     """Call a function of `store.erasing.run_redaction` with the boxes and words that were typed."""
-    from lab.runs.picture_text import tree_reader
+    from lab.runs.replay.picture_text import tree_reader
 
     boxes: dict[int, list[Bounds]] = {}
     for step, box in args.boxes or ():

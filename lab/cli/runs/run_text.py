@@ -11,7 +11,7 @@ from lab.core.task.task import Actor
 from lab.core.task.task_checks import weight_words, weighted_rules
 from lab.core.values.rounding import count
 from lab.runs.descriptions import demonstration_words, is_conversation, outcome_words, spent_words, without_words
-from lab.runs.family import change_words
+from lab.runs.fork.family import change_words
 
 
 def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, errors: bool = False) -> None:
@@ -20,10 +20,10 @@ def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, e
     With `errors` include what its program wrote on standard error, else only mention it.
     """
     print_line(f"run     {trace.id}")
-    print_line(f"task    {trace.task.shown} ({trace.task.kind})")
+    print_line(f"task    {trace.task.display_name} ({trace.task.kind})")
     if trace.persona:
         print_line(f"persona {trace.persona.name}")
-    print_line(f"agent   {_agent_words(trace.agent)}" + (f", user {trace.user.shown}" if trace.user else ""))
+    print_line(f"agent   {_agent_words(trace.agent)}" + (f", user {trace.user.display_name}" if trace.user else ""))
     if trace.conditions.reads:
         print_line(f"words   read from pictures by {trace.conditions.reads} for the agent, where the phone told none")
     if trace.forked is not None:
@@ -87,7 +87,7 @@ def _print_errors(text: str) -> None:
 
 def _agent_words(agent: Actor) -> str:
     """Return an agent's full identity, with the command or name that started it if that differs."""
-    whole = agent.identity if agent.implementation or agent.model or agent.arguments else agent.shown
+    whole = agent.identity if agent.implementation or agent.model or agent.arguments else agent.display_name
     other = agent.id.startswith("process:") or (agent.implementation and agent.id not in (agent.model, whole))
     return f"{whole}, started as {agent.id}" if other else whole
 
@@ -95,7 +95,9 @@ def _agent_words(agent: Actor) -> str:
 def step_lines(step: Step, *, slip: bool = False) -> list[str]:
     """Describe one step: the action, its instruction, question and reply, errors."""
     action = step.action
-    refusal = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
+    refusal = (
+        f" (rejected by {step.decision.by.display_name})" if step.decision and step.decision.verdict == "reject" else ""
+    )
     lines = [f"{step.index + 1:4}  {describe_action(action or step.proposed.action, step)}{refusal}"]
     if step.proposed.instruction:
         lines.append(f"      instruction: {step.proposed.instruction}")
@@ -105,7 +107,7 @@ def step_lines(step: Step, *, slip: bool = False) -> list[str]:
         lines.append(f'      agent asks: "{step.question.text}"')
     if step.reply is not None:
         decision = f"[{step.reply.decision}] " if step.reply.decision else ""
-        lines.append(f'      {step.reply.by.shown} answers: {decision}"{step.reply.text}"')
+        lines.append(f'      {step.reply.by.display_name} answers: {decision}"{step.reply.text}"')
     if step.typed_by:
         lines.append(f"      typed by {step.typed_by}")
     if step.before.tree_missing:

@@ -89,7 +89,7 @@ def _check_options(args: ServeArguments) -> None:
 
 
 async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], args: ServeArguments, by: str) -> None:
-    from lab.runs.running_servers import RunningServer
+    from lab.runs.endpoint.running_servers import RunningServer
     from lab.serve.server import LabServer, ServerPlace
 
     url = checked_url(args.url) if args.url else ""

@@ -25,7 +25,7 @@ from lab.studies.seats import check_seat, may_answer
 
 if TYPE_CHECKING:
     from lab.llm.client import Llm
-    from lab.runs.automatic_answers import UserOf
+    from lab.runs.endpoint.automatic_answers import UserOf
     from lab.serve.answer_service import AnswerPlan
     from simulators.users.endpoint.known_tasks import KnownTask
     from simulators.users.endpoint.place import EndpointPlace
@@ -72,7 +72,7 @@ class AnswerArguments(AnswerActArguments, AnswerLinksArguments, TableArguments):
 def add_serve_user(parser: Parser) -> None:
     parser.runs(
         answer, AnswerArguments,
-        prints={"answer": EndpointServed, "answer-list": "list:lab.runs.conversation_list:ConversationLine",
+        prints={"answer": EndpointServed, "answer-list": "list:lab.runs.endpoint.conversation_list:ConversationLine",
                 "answer-reply": "lab.cli.serve.user_acts:ReplyGiven",
                 "answer-links": "lab.cli.serve.user_links:AnswerLinks"},
     )  # fmt: skip
@@ -190,7 +190,7 @@ def _open_room(args: AnswerArguments, settings: Settings) -> int:
 
 
 def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:
-    from lab.runs.conversation_list import waiting_count, waiting_words
+    from lab.runs.endpoint.conversation_list import waiting_count, waiting_words
     from lab.serve.answer_service import serving
 
     # A script or model needs no screen, and --json prints instead.

@@ -18,8 +18,9 @@ from lab.core.run.step import Reply, ToolCall
 from lab.core.settings import Settings
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now
-from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import (
+from lab.runs.descriptions import one_line
+from lab.runs.endpoint.conversation_list import ConversationLine, conversations
+from lab.runs.endpoint.conversation_run import (
     Turn,
     calls_of,
     check_conversation,
@@ -27,7 +28,6 @@ from lab.runs.conversation_run import (
     give_reply,
     waiting_turn,
 )
-from lab.runs.descriptions import one_line
 from lab.studies.seats import may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
@@ -97,7 +97,7 @@ def _state(line: ConversationLine) -> str:
         return "ended"
     if line.left_at:
         return f"client left {format_duration(seconds_passed(line.left_at, now()))} ago"
-    return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
+    return f"waits {waiting_words(line.asked_at)}" if line.is_waiting else "answered"
 
 
 def waiting_words(since: str) -> str:

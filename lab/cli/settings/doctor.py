@@ -218,7 +218,7 @@ def _check_graphics(settings: Settings) -> Finding:
 
 
 def _check_fonts() -> Finding:
-    from simulators.phone.fonts import font_of
+    from simulators.phone.kit.fonts import font_of
 
     font = font_of("中")
     do = "" if font else "Install one (Noto Sans CJK, say) for Chinese in the embedded phone's pictures."
@@ -245,7 +245,7 @@ def _check_database(settings: Settings) -> list[Finding]:
     try:
         with Store.open(path, create=False, readonly=True) as store:
             wrong, link_count, lost_links = store.check(links=False), store.links.count_outside(), store.links.lost()
-            missing = store.links.missing()
+            missing = store.links.count_missing()
     except LabError as error:
         return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
     do = "" if not wrong else "Copy what can be read with `hitlab file pack`, and keep the file."
@@ -289,7 +289,7 @@ def _check_adb() -> Finding:
     from lab.devices.adb.adb_server import Server, adb_program
 
     try:
-        server = Server.named()
+        server = Server.from_environment()
         program = adb_program()
         running = f"server {server.host}:{server.port} " + ("runs" if server.running() else "starts when it is needed")
         return Finding("adb", True, f"{program}; {running}", "")
@@ -298,10 +298,10 @@ def _check_adb() -> Finding:
 
 
 def _check_phones() -> Finding:
-    from lab.devices.device_list import found
+    from lab.devices.device_list import find_devices
 
     try:
-        phones = found(start=False)
+        phones = find_devices(start=False)
     except LabError as error:
         return Finding("phones", False, error.sentence, "")
     listing = ", ".join(f"{phone.serial} ({phone.model or phone.state})" for phone in phones)

@@ -220,13 +220,13 @@ def _beginnings(forms: Sequence[str]) -> list[str]:
 
 
 def _columns(request: CompletionRequest) -> list[str]:
-    from lab.runs.run_order import SORTS
+    from lab.runs.listing.run_order import SORTS
 
     return [*SORTS]
 
 
 def _groups(request: CompletionRequest) -> list[str]:
-    from lab.runs.run_order import GROUPS
+    from lab.runs.listing.run_order import GROUPS
 
     return [*GROUPS]
 

@@ -14,7 +14,7 @@ from annotators.plan import Plan
 from lab.agents.process_lines import FromProgram, ToProgram
 from lab.cli.arguments import Command, JsonArguments, Parser, argument
 from lab.cli.commands import EARLIER, all_commands
-from lab.cli.output import Refused, print_json_lines, print_line, print_result
+from lab.cli.output import CommandRefusal, print_json_lines, print_line, print_result
 from lab.cli.parsers import build_parser
 from lab.core.errors import LabError
 from lab.core.run.step import Action
@@ -44,7 +44,7 @@ _INPUTS: dict[str, Any] = {
     "protocol": Protocol,
     "plan": Plan,
     "gold": GoldLine,
-    "error": Refused,
+    "error": CommandRefusal,
 }
 """Types of files, lines and events, by schema name."""
 

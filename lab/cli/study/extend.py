@@ -14,7 +14,7 @@ from lab.cli.study.new import UNIT_WORDS, UnitArguments, print_skipped
 from lab.core.errors import LabError
 from lab.core.task.task import Actor
 from lab.core.values.rounding import count
-from lab.runs.run_selection import with_tag
+from lab.runs.listing.run_selection import with_tag
 from lab.studies.planning.study_extension import ExtendedStudy, StudyExtension, extend_study, planned_extension
 from lab.studies.planning.study_freezing import check_seen
 from lab.studies.planning.study_places import study_named

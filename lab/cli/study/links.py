@@ -100,7 +100,7 @@ def links(args: StudyLinksArguments) -> int:
 
 def links_address(store: Store, url: str | None) -> tuple[str, bool]:
     """Return the base URL of links, and True if it is a guess: as typed, of the running server, or the default."""
-    from lab.runs.running_servers import running_address
+    from lab.runs.endpoint.running_servers import running_address
 
     if url is not None:
         return checked_url(url), False

@@ -28,7 +28,7 @@ from lab.core.study.study import IntroductionKind
 from lab.core.task.task import Actor
 from lab.core.text.suggestion import unknown_name
 from lab.core.values.whole_number import whole_number
-from lab.runs.run_selection import with_tag
+from lab.runs.listing.run_selection import with_tag
 from lab.studies.planning.study_freezing import StudiesFrozen, StudyFrozen, freeze_studies
 from lab.studies.planning.study_runs import Skipped
 from lab.studies.seats import sees_outcomes

@@ -11,6 +11,7 @@ import msgspec
 
 from lab.cli.app import show_study
 from lab.cli.arguments import JsonArguments, Parser, PersonArguments, StudyArguments, amount, flag, option
+from lab.cli.budget import check_budget, check_priced
 from lab.cli.database import open_store
 from lab.cli.output import print_json, print_line, print_result, warn
 from lab.core.errors import LabError
@@ -160,8 +161,7 @@ def play(args: StudyPlayArguments) -> int:
     """Play all that needs no person, or ask shadow models what they lack. Exit code 3 if some is left."""
     settings = load(db=args.db, device=args.device)
     check_seat(settings, sees_outcomes, "study play")
-    if args.budget is not None and not 0 < args.budget < float("inf"):
-        raise LabError("study play", f"--budget {args.budget:g} is no sum of dollars.", code=2)
+    check_budget("study play", args.budget)
     if (args.code or args.budget) and not (args.model or args.shadows):
         raise LabError("study play", "--person and --budget are of a model.", "Name it with --model NAME.", code=2)
     with open_store(settings, create=False, readonly=args.show_prompt is not None) as store:
@@ -203,22 +203,15 @@ def _play_units(store: Store, study: Study, args: StudyPlayArguments, settings: 
         raise LabError(what, "has nothing that a script plays." if plays_left else "is played by people alone.", hint)
     check_plays(store, study, todo, settings)
     if args.budget is not None and args.model:
-        check_priced(args.model, settings)
+        from lab.llm.client import Llm, terms
+
+        check_priced("study play", Llm(args.model, terms(settings)))
     with ExitStack() as stack:
         if args.model:
             code = args.code or f"model:{args.model}"
             work, does = (study.id, study.version, "play", code), f"has {plain(code)} play {study.name}"
             stack.enter_context(process_lock(store.path, *work, title="study play", does=does))
         return _run_plays(store, study, todo, plays_left, settings.device, PlayBudget(args.budget), quiet=args.json)
-
-
-def check_priced(model: str, settings: Settings) -> None:
-    """Raise `LabError` if the model's price is unknown, so that a budget cannot hold."""
-    from lab.llm.client import Llm, terms
-
-    if Llm(model, terms(settings)).prices() is None:
-        hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
-        raise LabError("study play", f"--budget: nobody knows what {plain(model)} costs.", hint)
 
 
 def _run_plays(
@@ -307,6 +300,7 @@ def _rehearsal_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
 
 def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Ask the study's shadow models the questions they lack, in runs that people finished."""
+    from lab.llm.client import Llm, terms
     from lab.runs.shadows import ask_missing, check_shadows
     from lab.studies.playing.played_runs import people_runs
 
@@ -318,7 +312,7 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
     check_shadows(study.shadows, settings)
     if args.budget is not None:
         for name in study.shadows:
-            check_priced(name.partition(":")[2], settings)
+            check_priced("study play", Llm(name.partition(":")[2], terms(settings)))
     ended, stop = "", threading.Event()
 
     def may_ask(spent: float | None) -> bool:

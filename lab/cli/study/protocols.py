@@ -196,7 +196,7 @@ def _field_kind(field: Field) -> list[str]:
 def _print_option(protocol: Protocol, field: Field, option: Option, locale: str) -> None:
     place = f"{field.id}.{option.id}"
     key = option.key or "-"
-    caption = protocol.word(locale, place, option.shown)
+    caption = protocol.word(locale, place, option.display_name)
     means = protocol.word(locale, f"{place}.means", option.means)
     id = f" ({option.id})" if caption != option.id else ""
     _print_block(f"{key}  {caption}{id}" + f": {means}" * bool(means), 4, hang=3)

@@ -198,9 +198,9 @@ def tell_shown(study_shown: StudyShown) -> None:
     print_line(
         f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})"
     )
-    print_line(f"shows     {', '.join(plan.shown) or 'the texts alone'}")
+    print_line(f"shows     {', '.join(plan.visible_parts) or 'the texts alone'}")
     # A protocol may ask about the outcome itself, which `blind` then lists in vain.
-    hidden_parts = [part for part in plan.blind if part not in plan.shown]
+    hidden_parts = [part for part in plan.blind if part not in plan.visible_parts]
     print_line(f"hides     {', '.join(hidden_parts) or 'nothing besides'}")
     print_line(f"by        {', '.join(plan.raters)}; {dealing_words(plan.protocol.unit, plan.overlap)}")
     print_line(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")

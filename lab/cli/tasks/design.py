@@ -119,7 +119,7 @@ class AuthorContext(NamedTuple):
                 self.what, "is not there yet.", f"`hitlab tasks design {self.task.id} --begin task` makes a draft."
             )
         if len(heads) > 1:
-            ids = ", ".join(f"{head.id} ({head.by.shown})" for head in heads)
+            ids = ", ".join(f"{head.id} ({head.by.display_name})" for head in heads)
             raise LabError(self.what, clash_words(heads), f"--settle ID says which stands: {ids}.")
         return heads[0]
 
@@ -278,7 +278,7 @@ def _settle(bench: AuthorContext, id: str) -> None:
         ids = ", ".join(head.id for head in heads) or "none"
         raise LabError(bench.what, f"{id!r} is not one of where it stands ({ids}).")
     others = [head for head in heads if head is not matches[0]]
-    note = f"settled on the draft of {matches[0].by.shown}"
+    note = f"settled on the draft of {matches[0].by.display_name}"
     bench.store.designs.append(next_revision(matches[0], "settle", bench.by, note=note, also=others))
 
 
@@ -402,12 +402,14 @@ def next_words(head: Revision, problems: Sequence[Problem]) -> str:
     """Return a design's state and the next step, in one line."""
     design = f"version {head.version} of the design of {plain(head.task, lines=False)}"
     if head.state == "verified":
-        return f"{design} is verified by {head.by.shown} and frozen; --out FILE writes it"
+        return f"{design} is verified by {head.by.display_name} and frozen; --out FILE writes it"
     if head.state == "submitted":
         return f"{design} is submitted; another person verifies it: --verify --person CODE"
     wrong = f"{len(problems)} thing{'s' if len(problems) > 1 else ''} to mend" if problems else "--submit hands it on"
     if head.state == "objected":
-        return f"{design} was sent back by {head.by.shown}{f' ({plain(head.note)})' if head.note else ''}; {wrong}"
+        return (
+            f"{design} was sent back by {head.by.display_name}{f' ({plain(head.note)})' if head.note else ''}; {wrong}"
+        )
     return f"{design} is a draft; {wrong}"
 
 

@@ -93,7 +93,7 @@ class Quotation(NamedTuple):
     part: str = ""
 
     @property
-    def says(self) -> str:
+    def quoted_words(self) -> str:
         """The quoted words."""
         return self.part or self.text
 
@@ -257,7 +257,7 @@ class QuotationRedaction(TextRedaction):
             return text if covered == document else json.dumps(covered, ensure_ascii=text.isascii(), separators=style)
         is_reply = self._signer_kind == "human" and not self.is_filled_in and field in _REPLY_FIELDS
         if is_reply and normalize(text) in self._quotations.texts:
-            self.own += [one.says for one in self._quotations.find(text)]
+            self.own += [one.quoted_words for one in self._quotations.find(text)]
             return self._mask_quotations(text, self._covers - self._spares)
         return self._mask_quotations(text, self._covers | self._spares)
 
@@ -270,12 +270,12 @@ class QuotationRedaction(TextRedaction):
             return text
         found = list(self._quotations.find(text))
         self.found += found
-        places = sorted((one.start, one.end) for one in found if one.says in covers)
+        places = sorted((one.start, one.end) for one in found if one.quoted_words in covers)
         if (
             places
             and self._signer_kind
             and self._field in _REMARK_FIELDS
-            and any(is_telling(one.says) for one in found if one.says in covers)
+            and any(is_telling(one.quoted_words) for one in found if one.quoted_words in covers)
         ):
             self.count += 1
             return WITHDRAWN
@@ -301,7 +301,7 @@ class ErasedWords:
         self._covers = QuotationRedaction(self._short, self._short.texts)
         self._code = re.compile(rf"(?<![\w-]){re.escape(code)}(?![\w-])")
 
-    def holds(self, text: str) -> bool:
+    def contains(self, text: str) -> bool:
         """Return True if a text is one of theirs."""
         return normalize(text) in self._texts
 

@@ -34,7 +34,8 @@ def shortest_names(agents: Iterable[Actor]) -> dict[str, str]:
     known = {agent.identity: agent for agent in agents}
     if len(known) == 1:
         return {
-            identity: agent.shown if agent.implementation else _single_name(agent) for identity, agent in known.items()
+            identity: agent.display_name if agent.implementation else _single_name(agent)
+            for identity, agent in known.items()
         }
     by_name: dict[str, list[Actor]] = {}
     for agent in known.values():

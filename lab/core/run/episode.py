@@ -229,7 +229,7 @@ class _Loop:
     def _ask_user(self, asked_event: Asked) -> Reply:
         user = self.seats.user
         if isinstance(user, SeesScreen):
-            user.look(asked_event.before)
+            user.see_screen(asked_event.before)
         return user.reply(asked_event.question, self.steps, self.control.stop)
 
     def _perform(self, action: Action) -> str | None:

@@ -92,6 +92,11 @@ class MeasuredRun(NamedTuple):
         return self.user is not None and self.user.kind == "human" and self.user.name == REHEARSED
 
     @property
+    def persona_id(self) -> str:
+        """Id of the run's persona, else the one that its task names, empty if neither does."""
+        return self.persona.id if self.persona else self.task.persona
+
+    @property
     def gold(self) -> bool:
         """True if a person shows how to do the task: a demonstration, or a dataset's own episode."""
         return self.agent.kind == "human"

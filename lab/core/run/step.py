@@ -183,7 +183,7 @@ def spent_by(proposals: Iterable[Proposed]) -> Spent | None:
     if not asked:
         return None
     total = total_usage([usage for usage, _ in asked])
-    turns = [usage for usage, raw in asked if _is_counted(usage) or raw is not None]
+    turns = [usage for usage, raw in asked if has_tokens(usage) or raw is not None]
     return Spent(
         turns=len(turns),
         calls=total.tries,
@@ -193,12 +193,13 @@ def spent_by(proposals: Iterable[Proposed]) -> Spent | None:
         cost=total.cost,
         unpriced=sum(usage.cost is None for usage in turns),
         seconds=None if total.seconds is None else round(total.seconds, 3),
-        uncounted=sum(not _is_counted(usage) for usage in turns),
+        uncounted=sum(not has_tokens(usage) for usage in turns),
         without=total.without,
     )
 
 
-def _is_counted(usage: Usage) -> bool:
+def has_tokens(usage: Usage) -> bool:
+    """Return True if a usage has a count of tokens."""
     return usage.prompt_tokens is not None or usage.completion_tokens is not None
 
 

@@ -200,7 +200,7 @@ def without_person(what: Settlement, theirs: ErasedWords, *, free: bool) -> Sett
 
     `free` is true if the field takes free text. None if the settled value is the person's own text.
     """
-    if free and isinstance(what.value, str) and theirs.holds(what.value):
+    if free and isinstance(what.value, str) and theirs.contains(what.value):
         return None
     moves = tuple(
         structs.replace(

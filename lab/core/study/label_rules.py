@@ -123,7 +123,7 @@ def _check_settlement(what: str, now: SheetState, spot: FieldReference, label: L
             "one is settled on, and nothing else changes any more."
         )  # fmt: skip
     # A settled word may hide or show other fields; a submitted sheet must stay complete.
-    next_sheet = now.sheet.after(label)
+    next_sheet = now.sheet.with_label(label)
     reopened_spots = [at for at in next_sheet.unanswered if at not in now.sheet.unanswered]
     if reopened_spots:
         raise LabError(

@@ -85,7 +85,7 @@ def may_be_empty(field: Field) -> bool:
 
 def parse_typed_set(field: Field, words: str) -> list[str]:
     """Parse a typed set: option ids or their words between commas, or `none`. Raise `LabError` if it is invalid."""
-    by_words = {option.shown.casefold(): option.id for option in field.options}
+    by_words = {option.display_name.casefold(): option.id for option in field.options}
     value = parse_set(field, words)
     if not isinstance(value, list):
         raise LabError(field.id, "nothing was typed.")

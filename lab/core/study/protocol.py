@@ -49,7 +49,7 @@ class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     by_rule: bool = False
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         return self.says or self.id.replace("_", " ")
 
 
@@ -83,7 +83,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     says: str = ""
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         return self.says or self.id.replace("_", " ")
 
     def option(self, id: str) -> Option | None:
@@ -105,7 +105,7 @@ class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     says: str = ""
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         return self.says or self.id.replace("_", " ")
 
 
@@ -174,7 +174,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def reason_words(self, locale: str) -> dict[str, str]:
         """Return the reasons offered for settling by id, in words."""
-        wordings = {one.id: self.word(locale, f"reasons.{one.id}", one.shown) for one in self.reasons}
+        wordings = {one.id: self.word(locale, f"reasons.{one.id}", one.display_name) for one in self.reasons}
         return {id: " ".join(words.split()) for id, words in wordings.items()}
 
     def reason_id(self, locale: str, words: str) -> str:

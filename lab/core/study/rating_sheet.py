@@ -59,7 +59,7 @@ class Sheet:
         """True if not even a clash can be settled: the sheet was submitted, and the gold was shown."""
         return self.committed and bool(self.unit.gold)
 
-    def after(self, label: Label) -> Sheet:
+    def with_label(self, label: Label) -> Sheet:
         """Return the sheet with one more label. A submitted sheet stays submitted."""
         more = Sheet(self.protocol, self.unit, [*self.rows, label])
         more.committed_at = self.committed_at

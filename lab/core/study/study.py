@@ -168,7 +168,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return f"{self.id} v{self.version}"
 
     @property
-    def shown(self) -> tuple[Show, ...]:
+    def visible_parts(self) -> tuple[Show, ...]:
         """All parts that a rater may see before submitting."""
         more: list[Show] = []
         if "method" not in self.blind:

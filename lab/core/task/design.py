@@ -245,7 +245,7 @@ _CLASH = "stands as {0} drafts beside each other, made at the same time; nothing
 
 def clash_words(heads: Sequence[Revision]) -> str:
     """Return the sentence for a design with several heads."""
-    who = ", ".join(sorted({head.by.shown for head in heads}))
+    who = ", ".join(sorted({head.by.display_name for head in heads}))
     return f"{_CLASH.format(len(heads))} They are by {who}."
 
 

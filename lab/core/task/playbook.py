@@ -27,7 +27,7 @@ _DEEPEST = 20
 Word: TypeAlias = Literal["back", "home", "enter", "wait"]
 
 
-class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class MoveTarget(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The element to touch: the one with the label `text`, or with `text` among its words.
 
     Of several, the one nearest to the words `near`, and never one with the words `without` in its row. `at` is a
@@ -60,7 +60,7 @@ class ReadValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     until: str = ""
 
 
-class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class PlaybookMove(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One move of a playbook: exactly one of the verb fields, and the fields that belong to it.
 
     `open` opens an app by its name, at its first screen. `tap` and `long_press` touch an element by its words.
@@ -85,8 +85,8 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """
 
     open: str | None = None
-    tap: str | Target | None = None
-    long_press: str | Target | None = None
+    tap: str | MoveTarget | None = None
+    long_press: str | MoveTarget | None = None
     turn_on: str | None = None
     turn_off: str | None = None
     type: str | Typed | None = None
@@ -130,7 +130,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return next((name for name in VERBS if getattr(self, name) is not None), "")
 
     @property
-    def written(self) -> WrittenAction:
+    def written_action(self) -> WrittenAction:
         """The written action of `kind` and its fields."""
         assert self.kind is not None
         return WrittenAction(self.kind, **{name: getattr(self, name) for name in _OF_KIND})
@@ -149,7 +149,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         return self.options if isinstance(self.options, dict) else dict.fromkeys(self.options, ())
 
 
-Do: TypeAlias = Word | Move
+Do: TypeAlias = Word | PlaybookMove
 """One line of a playbook: a bare word, or a move with its fields."""
 VERBS = (
     "open", "tap", "long_press", "turn_on", "turn_off", "type", "pick_time", "scroll", "read", "set", "ask", "offer",
@@ -224,20 +224,20 @@ def apply_changes(moves: Sequence[Do], changes: Sequence[Change]) -> tuple[Do, .
     by_label = {change.at: change for change in changes}
     changed_moves: list[Do] = []
     for move in moves:
-        change = by_label.get(move.label) if isinstance(move, Move) and move.label else None
+        change = by_label.get(move.label) if isinstance(move, PlaybookMove) and move.label else None
         if change is None:
             changed_moves.append(_change_blocks(move, changes))
         elif change.replace is not None:
             changed_moves += change.replace
         elif change.stop is not None:
-            changed_moves.append(Move(done=change.stop))
+            changed_moves.append(PlaybookMove(done=change.stop))
         elif not change.skip:
             changed_moves += [*(change.insert or ()), _change_blocks(move, changes)]
     return tuple(changed_moves)
 
 
 def _change_blocks(move: Do, changes: Sequence[Change]) -> Do:
-    if not isinstance(move, Move) or not move.blocks:
+    if not isinstance(move, PlaybookMove) or not move.blocks:
         return move
     return msgspec.structs.replace(
         move,
@@ -254,7 +254,7 @@ def walk(moves: Sequence[Do], place: str = "playbook", depth: int = 0) -> Iterat
         path = f"{place}[{number}]"
         yield path, move, depth
         # One level more than is allowed is still yielded, for `_check_moves` to refuse.
-        if isinstance(move, Move) and depth <= _DEEPEST:
+        if isinstance(move, PlaybookMove) and depth <= _DEEPEST:
             for name, inner in move.blocks.items():
                 yield from walk(inner, f"{path}.{name}", depth + 1)
 
@@ -294,7 +294,7 @@ def _check_moves(moves: Sequence[Do], what: str, place: str) -> set[str]:
     for count, (path, move, depth) in enumerate(walk(moves, place)):
         if count >= MOST_MOVES or depth > _DEEPEST:
             raise LabError(what, f"field {path}: more than {MOST_MOVES} moves, or {_DEEPEST} blocks within blocks")
-        if isinstance(move, Move):
+        if isinstance(move, PlaybookMove):
             _check_move(move, what, path)
             if move.label and move.label in labels:
                 raise LabError(what, f"field {path}.label: {move.label!r} is used twice")
@@ -309,7 +309,7 @@ def _check_values(playbook: Sequence[Do], playbooks: Sequence[Playbook], what: s
         every += walk(one.moves, f"playbooks[{number}].moves")
         for index, change in enumerate(one.changes):
             every += walk(change.replace or change.insert or (), f"playbooks[{number}].changes[{index}]")
-    moves = [(path, move) for path, move, _ in every if isinstance(move, Move)]
+    moves = [(path, move) for path, move, _ in every if isinstance(move, PlaybookMove)]
     value_names = {
         name for _, move in moves for name in (move.into, *(move.set or ()), move.read.into if move.read else "")
     }
@@ -331,17 +331,17 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _check_move(move: Move, what: str, path: str) -> None:
+def _check_move(move: PlaybookMove, what: str, path: str) -> None:
     verbs = [name for name in VERBS if getattr(move, name) is not None]
     if len(verbs) != 1:
         problem = f"says {' and '.join(verbs)} at once" if verbs else "says nothing that is done"
         raise LabError(what, f"field {path}: {problem}; a move has one of {', '.join(VERBS)}")
-    defaults = Move()
+    defaults = PlaybookMove()
     for name, owners in _OWNERS.items():
         attribute = "otherwise" if name == "else" else name
         if verbs[0] not in owners and getattr(move, attribute) != getattr(defaults, attribute):
             raise LabError(what, f"field {path}.{name}: belongs to {' and '.join(owners)}, not to {verbs[0]}")
-    field, needs = move.written.missing_field() if move.kind is not None else ("", "")
+    field, needs = move.written_action.missing_field() if move.kind is not None else ("", "")
     if field:
         raise LabError(what, f"field {path}.{field}: {needs}")
     if move.ms is not None and not 0 <= move.ms <= MOST_MS:
@@ -349,7 +349,7 @@ def _check_move(move: Move, what: str, path: str) -> None:
     _check_words(move, what, path)
 
 
-def _check_words(move: Move, what: str, path: str) -> None:
+def _check_words(move: PlaybookMove, what: str, path: str) -> None:
     for name in ("open", "turn_on", "turn_off", "pick_time", "ask", "offer", "if_seen", "while_seen", "until_seen"):
         if getattr(move, name) is not None and not getattr(move, name).strip():
             raise LabError(what, f"field {path}.{name}: needs words")
@@ -370,7 +370,7 @@ class FlatMove(NamedTuple):
     """One line of a flattened playbook. `to` maps a branch's word, and `next`, to the index of the next line."""
 
     verb: str
-    move: Move
+    move: PlaybookMove
     to: dict[str, int]
 
 
@@ -380,7 +380,7 @@ def flatten(moves: Sequence[Do]) -> list[FlatMove]:
 
     def flatten_block(inner: Sequence[Do]) -> None:
         for entry in inner:
-            move = entry if isinstance(entry, Move) else Move()
+            move = entry if isinstance(entry, PlaybookMove) else PlaybookMove()
             line = FlatMove(entry if isinstance(entry, str) else move.verb, move, {})
             begin = len(lines)
             lines.append(line)
@@ -388,7 +388,7 @@ def flatten(moves: Sequence[Do]) -> list[FlatMove]:
             for name, below in move.blocks.items():
                 line.to[name.removeprefix("on_reply.")] = len(lines)
                 flatten_block(below)
-                ends.append(FlatMove("jump", Move(), {}))
+                ends.append(FlatMove("jump", PlaybookMove(), {}))
                 lines.append(ends[-1])
             line.to["next"] = len(lines)
             for end in ends:

@@ -34,7 +34,7 @@ class Actor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     arguments: tuple[tuple[str, str], ...] = ()
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """Display name for use on its own."""
         if self.implementation:
             return compose_name(self.implementation, self.version, self.model, ())
@@ -310,7 +310,7 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """Categories for tables, in the papers' own words: difficulty, structure, level, platform, language."""
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         return self.title or self.instruction or self.id
 
     @property

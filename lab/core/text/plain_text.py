@@ -41,6 +41,11 @@ def plain(text: str, *, lines: bool = True) -> str:
     return "".join(parts)
 
 
+def fold_text(text: str) -> str:
+    """Return a text without differences of case and white space, to compare it."""
+    return " ".join(text.casefold().split())
+
+
 def html_text(text: str) -> str:
     """Return `text` in one line for HTML or SVG: every character visible, none of them markup."""
     return escape(plain(text, lines=False))

@@ -107,7 +107,7 @@ class _Ways(NamedTuple):
         degree = self.free + self.runs + 1
         return max(self.steps, 1) * self.choices * comb(length + degree, degree) <= STEPS
 
-    def then(self, other: _Ways) -> _Ways:
+    def followed_by(self, other: _Ways) -> _Ways:
         return _cap_ways(
             self.choices * other.choices, self.free + other.free, self.steps + other.steps, self.runs or other.runs
         )
@@ -141,7 +141,7 @@ def _sequence_ways(parts: Sequence[Part], after: tuple[Part, ...]) -> _Ways:
             if ways.runs and not ways.free and _begins_outside(part, since):
                 ways = ways._replace(runs=False, steps=ways.steps + whole.steps * len(since))
             since = []
-        whole = whole.then(ways)
+        whole = whole.followed_by(ways)
     return whole
 
 

@@ -20,11 +20,13 @@ def near_names(name: str, names: Iterable[str]) -> list[str]:
     A name is near if a few slips turn one into the other (a third of the characters, swapped letters being one slip),
     or if `name` begins it or one of its words. Case does not count, and `-`, `_` and blanks are equal.
     """
-    folded_name = _folded(name)
+    folded_name = _fold_name(name)
     if not 1 < len(folded_name) <= _LONGEST:
         return []
     slips = {
-        one: distance for one in dict.fromkeys(names) if (distance := _distance(folded_name, _folded(one))) is not None
+        one: distance
+        for one in dict.fromkeys(names)
+        if (distance := _distance(folded_name, _fold_name(one))) is not None
     }
     least = min(slips.values(), default=None)
     nearest = [one for one, distance in slips.items() if distance == least]
@@ -46,7 +48,7 @@ def _distance(name: str, candidate: str) -> float | None:
     return None
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return name.casefold().replace("_", "-").replace(" ", "-")
 
 

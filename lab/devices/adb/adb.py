@@ -53,7 +53,7 @@ class AdbPhone:
         server: Server | None = None,
         patience: float = 10.0,
     ) -> None:
-        self._server = server or Server.named()
+        self._server = server or Server.from_environment()
         self.serial = selection.attach(self._server, serial, patience)
         self._harness = harness
         self._closed = threading.Event()

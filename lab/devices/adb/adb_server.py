@@ -21,7 +21,7 @@ from lab.core.seams import Trouble
 from lab.core.text.plain_text import plain
 from lab.core.values.whole_number import whole_number
 from lab.devices.adb.adb_states import LISTED_STATES, refusal
-from lab.devices.adb.socket_io import Deadline, SocketSet, exactly, hang_up, rest, send
+from lab.devices.adb.socket_io import Deadline, SocketSet, exactly, hang_up, read_rest, send
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _CONNECT, _START, _ANSWER = 3.0, 20.0, 5.0
@@ -55,7 +55,7 @@ class Server(NamedTuple):
     port: int
 
     @classmethod
-    def named(cls, env: Mapping[str, str] = os.environ) -> Server:
+    def from_environment(cls, env: Mapping[str, str] = os.environ) -> Server:
         """Return the server that adb itself would use: by its environment variables, else port 5037 of this machine."""
         spec = re.fullmatch(r"tcp:(?:(.+):)?(\d+)", env.get("ADB_SERVER_SOCKET", ""))
         host = env.get("ANDROID_ADB_SERVER_ADDRESS") or env.get("ANDROID_ADB_SERVER_HOST") or "127.0.0.1"
@@ -118,7 +118,7 @@ class Server(NamedTuple):
         deadline = Deadline(_ANSWER)
         with self._line(deadline) as line:
             send(line, _frame(f"host:disconnect:{address}"), deadline, self.name)
-            rest(line, _MOST, deadline, self.name)
+            read_rest(line, _MOST, deadline, self.name)
 
     def features(self, serial: str) -> frozenset[str]:
         """Return the adb features of a phone: shell_v2, cmd, ..."""

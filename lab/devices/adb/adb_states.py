@@ -42,7 +42,7 @@ def is_address(serial: str) -> bool:
     return _ADDRESS.fullmatch(serial) is not None
 
 
-def away(serial: str, state: str) -> Trouble:
+def state_trouble(serial: str, state: str) -> Trouble:
     """Return the trouble of a phone in a state other than `device`."""
     message, hint = _STATES.get(state, (f"is in the state {plain(state, lines=False)!r}.", ""))
     if is_address(serial) or _MDNS.fullmatch(serial):
@@ -56,9 +56,9 @@ def refusal(who: str, words: str) -> Trouble:
     serial = who.removeprefix("phone ")
     for state in ("unauthorized", "authorizing", "connecting", "offline"):
         if f"device {state}" in text or f"still {state}" in text or text.endswith(f" {state}"):
-            return away(serial, state)
+            return state_trouble(serial, state)
     if "not found" in text or "no devices" in text:
-        return away(serial, "gone")
+        return state_trouble(serial, "gone")
     if "permission" in text:
-        return away(serial, "no permissions")
+        return state_trouble(serial, "no permissions")
     return Trouble(who, f"adb says: {plain(words.strip(), lines=False)}.")

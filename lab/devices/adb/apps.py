@@ -46,7 +46,7 @@ class Apps:
             raise LabError("open app", "the action names no app")
         if _COMPONENT.fullmatch(name):
             self._start(name)
-        elif _PACKAGE.fullmatch(name) and self._installed(name):
+        elif _PACKAGE.fullmatch(name) and self._is_installed(name):
             self._launch(name)
         elif (package := self._find_package(name)) is not None:
             self._launch(package)
@@ -79,7 +79,7 @@ class Apps:
             components = [line.removeprefix("package:").strip() for line in listing.splitlines()]
         return list(dict.fromkeys(components))
 
-    def _installed(self, package: str) -> bool:
+    def _is_installed(self, package: str) -> bool:
         result = self._shell.run(line_of("pm", "path", package))
         return result.code == 0 and "package:" in result.out
 

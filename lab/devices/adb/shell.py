@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
 from lab.core.text.plain_text import plain
-from lab.devices.adb.socket_io import Deadline, exactly, hang_up, rest, send
+from lab.devices.adb.socket_io import Deadline, exactly, hang_up, read_rest, send
 
 Open: TypeAlias = Callable[[str, float], socket.socket]
 """Callable that opens one adb service of a phone within so many seconds, or raises `Trouble`."""
@@ -71,7 +71,7 @@ class Shell:
     def _raw(self, command: str, deadline: Deadline, most: int = _MOST) -> bytes:
         line = self.open(f"exec:{command}", deadline.seconds_left)
         try:
-            return rest(line, most, deadline, self.who, sent=True)
+            return read_rest(line, most, deadline, self.who, sent=True)
         finally:
             hang_up(line)
 

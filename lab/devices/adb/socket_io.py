@@ -73,7 +73,7 @@ def exactly(line: socket.socket, count: int, deadline: Deadline, who: str, *, se
     return bytes(data)
 
 
-def rest(line: socket.socket, most: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
+def read_rest(line: socket.socket, most: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
     """Read until the stream ends. Raise `Trouble` after more than `most` bytes, or if it takes too long."""
     parts, count = [], 0
     while chunk := some(line, _CHUNK, deadline, who, sent=sent):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from lab.core.errors import LabError
 from lab.devices.adb.shell import Shell, check_sendable, line_of
-from lab.devices.adb.touch_input import ENTER, must
+from lab.devices.adb.touch_input import ENTER, check_input
 
 INPUT, CLIPBOARD, KEYBOARD = "input text", "scrcpy clipboard", "ADB keyboard"
 _PIECE_LENGTH = 200
@@ -87,7 +87,7 @@ class Typist:
     def _type_by_input(self, text: str) -> None:
         self.typed_by = INPUT
         for line in joined(list(commands(text))):
-            must(self._shell.run(line, 20.0), self._shell.who)
+            check_input(self._shell.run(line, 20.0), self._shell.who)
 
     def _has_adb_keyboard(self) -> bool:
         return _IME in self._shell.run("settings get secure default_input_method").out

@@ -58,10 +58,10 @@ class ByInput:
         self._do(line_of("input", "keyevent", code))
 
     def _do(self, command: str, seconds: float = 0.0) -> None:
-        must(self._shell.run(command, seconds), self._shell.who)
+        check_input(self._shell.run(command, seconds), self._shell.who)
 
 
-def must(result: ShellResult, who: str) -> None:
+def check_input(result: ShellResult, who: str) -> None:
     """Raise `LabError`, with what to do, if `input` refused. Some phones exit with 0 even then."""
     if result.code == 0 and "Exception" not in result.err + result.out:
         return

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
 from lab.devices.adb.adb_server import Server
-from lab.devices.adb.adb_states import away, is_address
+from lab.devices.adb.adb_states import is_address, state_trouble
 from lab.devices.adb.socket_io import hang_up
 
 _TICK, _CALM = 0.25, 1.0
@@ -115,7 +115,7 @@ class Tracker:
             return ""
 
     def _trouble_of(self, state: str) -> Trouble | None:
-        return None if state == ON_LINE else away(self._serial, state)
+        return None if state == ON_LINE else state_trouble(self._serial, state)
 
     def _set_trouble(self, trouble: Trouble | None, state: str = "") -> None:
         """Store why the phone is away, and report it unless the state is only passing."""

@@ -172,9 +172,9 @@ class Scrcpy:
         """Return the phone's clipboard, or None if no answer arrives in time (an empty clipboard sends none)."""
         return self._require_control().clipboard(seconds)
 
-    def back(self) -> None:
+    def press_back(self) -> None:
         """Press Back, which wakes the phone if its screen is off."""
-        self._send(scrcpy_codec.back("down"), scrcpy_codec.back("up"))
+        self._send(scrcpy_codec.encode_back("down"), scrcpy_codec.encode_back("up"))
 
     def rotate(self) -> None:
         """Rotate the phone between portrait and landscape."""

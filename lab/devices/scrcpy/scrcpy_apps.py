@@ -10,7 +10,7 @@ from lab.core.errors import LabError
 from lab.core.seams import Trouble
 from lab.core.text.plain_text import plain
 from lab.devices.adb.shell import Open
-from lab.devices.adb.socket_io import Deadline, hang_up, rest
+from lab.devices.adb.socket_io import Deadline, hang_up, read_rest
 from lab.devices.scrcpy.scrcpy_push import push
 from lab.devices.scrcpy.scrcpy_server import PLACE, command, find
 from lab.devices.scrcpy.scrcpy_stream import WHO
@@ -44,7 +44,7 @@ def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[InstalledA
     push(open, server.read(), place, deadline)
     line = open(f"exec:{command(place, server.speech, scid, list_apps=True)}", deadline.seconds_left)
     try:
-        output = rest(line, _MOST, deadline, WHO, sent=True)
+        output = read_rest(line, _MOST, deadline, WHO, sent=True)
     finally:
         hang_up(line)
     text = output.decode(errors="replace").replace("\r\n", "\n")

@@ -211,7 +211,7 @@ def get_clipboard() -> bytes:
     return struct.pack(">BB", 8, 0)
 
 
-def back(action: Literal["down", "up"]) -> bytes:
+def encode_back(action: Literal["down", "up"]) -> bytes:
     """Encode Back, which wakes the phone if its screen is off."""
     return struct.pack(">BB", 4, action == "up")
 

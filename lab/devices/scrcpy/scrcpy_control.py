@@ -17,7 +17,7 @@ from lab.devices.scrcpy.scrcpy_codec import (
     get_clipboard,
     set_clipboard,
 )
-from lab.devices.scrcpy.scrcpy_stream import WHO, after_silence, over, the_rest
+from lab.devices.scrcpy.scrcpy_stream import WHO, after_silence, stream_ended, the_rest
 
 _SEND = 5.0
 
@@ -89,7 +89,7 @@ class ControlSocket:
             raise Trouble(self._trouble.title, self._trouble.message, self._trouble.hint, sent=sent)
 
     def _receive(self) -> None:
-        trouble = over("the control")
+        trouble = stream_ended("the control")
         try:
             while (message := self._message()) is not None:
                 with self._change:

@@ -95,7 +95,7 @@ def wished(env: Mapping[str, str] = os.environ) -> bool:
 def places(env: Mapping[str, str] = os.environ) -> Iterator[tuple[Path, str]]:
     """Yield each server file and its source, best first: those of an installed scrcpy, then fetched ones."""
     seen = set()
-    for path in _installed(env):
+    for path in _installed_paths(env):
         if path.is_file() and path.resolve() not in seen:
             seen.add(path.resolve())
             yield path, "installed scrcpy"
@@ -152,7 +152,7 @@ def _option_value(value: str | int | bool) -> str:
     return word
 
 
-def _installed(env: Mapping[str, str]) -> Iterator[Path]:
+def _installed_paths(env: Mapping[str, str]) -> Iterator[Path]:
     """Yield paths where an installed scrcpy would store its server, existing or not."""
     program = shutil.which("scrcpy", path=env.get("PATH"))
     if program:

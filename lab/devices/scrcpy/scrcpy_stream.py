@@ -36,6 +36,6 @@ def the_rest(line: socket.socket, count: int) -> bytes:
     return exactly(line, count, Deadline(_REST), WHO, sent=True)
 
 
-def over(what: str) -> Trouble:
+def stream_ended(what: str) -> Trouble:
     """Return the trouble of a stream that the phone ended."""
     return Trouble(WHO, f"{what} ended.", "Is the phone still there?", sent=True)

@@ -12,7 +12,7 @@ from lab.core.run.step import Point
 from lab.core.seams import Trouble
 from lab.devices.adb.socket_io import hang_up
 from lab.devices.scrcpy.scrcpy_codec import HEADER, FrameHeader, Speech, header
-from lab.devices.scrcpy.scrcpy_stream import WHO, after_silence, over, the_rest
+from lab.devices.scrcpy.scrcpy_stream import WHO, after_silence, stream_ended, the_rest
 
 if TYPE_CHECKING:
     import av
@@ -144,11 +144,11 @@ class VideoSocket:
     def newest(self, after: int, seconds: float) -> DecodedFrame | None:
         """Return the newest picture with a number above `after`, or None if none arrives within `seconds`."""
 
-        def come() -> bool:
+        def has_arrived() -> bool:
             return self._trouble is not None or (self._newest is not None and self._newest.number > after)
 
         with self._change:
-            self._change.wait_for(come, seconds)
+            self._change.wait_for(has_arrived, seconds)
             picture = self._newest
         if picture is not None and picture.number > after:
             return picture
@@ -163,7 +163,7 @@ class VideoSocket:
             self._thread.join()
 
     def _read(self) -> None:
-        trouble = over("the video")
+        trouble = stream_ended("the video")
         try:
             while self._read_packet():
                 pass

@@ -28,10 +28,10 @@ def problems(design: Design, apps: Collection[str] = ()) -> list[Problem]:
     """Return all problems in the outline's order, empty if it can be submitted. `apps` are those the task names."""
     if not design_items(design):
         return [Problem("", "There is nothing in it yet.")]
-    faults = [*_twice(design), *_graph(design.tdg)]
-    faults += [p for branch in design.branches for p in _branch(branch)]
-    faults += [p for unit in design.units for p in _unit(unit, apps)]
-    return faults + [p for criterion in design.rubric.criteria for p in _criterion(criterion)]
+    faults = [*_duplicate_problems(design), *_graph_problems(design.tdg)]
+    faults += [p for branch in design.branches for p in _branch_problems(branch)]
+    faults += [p for unit in design.units for p in _unit_problems(unit, apps)]
+    return faults + [p for criterion in design.rubric.criteria for p in _criterion_problems(criterion)]
 
 
 def check_sound(design: Design, what: str, apps: Collection[str] = ()) -> None:
@@ -42,7 +42,7 @@ def check_sound(design: Design, what: str, apps: Collection[str] = ()) -> None:
         raise LabError(what, f"cannot be submitted yet: {faults[0].words}{more}")
 
 
-def _twice(design: Design) -> Iterator[Problem]:
+def _duplicate_problems(design: Design) -> Iterator[Problem]:
     sections: dict[str, list[str]] = {
         "tdg": [node.id for node in design.tdg.walk()],
         "branches": [branch.id for branch in design.branches],
@@ -55,10 +55,10 @@ def _twice(design: Design) -> Iterator[Problem]:
             yield Problem(f"{section}/{id}", f"The id {id!r} is used twice in {section}.")
 
 
-def _graph(tdg: Tdg) -> Iterator[Problem]:
+def _graph_problems(tdg: Tdg) -> Iterator[Problem]:
     node_ids, top = {node.id for node in tdg.walk()}, {node.id for node in tdg.nodes}
     for node in tdg.walk():
-        yield from _node(node, node_ids)
+        yield from _node_problems(node, node_ids)
     for a, b in tdg.edges:
         key = f"tdg/{b if b in node_ids else a}"
         for end in (a, b):
@@ -70,14 +70,14 @@ def _graph(tdg: Tdg) -> Iterator[Problem]:
     ends |= {id for node in tdg.walk() if node.requires for id in (node.id, *node.requires)}
     if len(tdg.nodes) > 1:
         yield from (
-            Problem(f"tdg/{node.id}", f"{_named(node)} stands alone: nothing leads to it or from it.")
+            Problem(f"tdg/{node.id}", f"{_node_name(node)} stands alone: nothing leads to it or from it.")
             for node in tdg.nodes
             if node.id not in ends
         )
-    yield from _circle(tdg)
+    yield from _cycle_problems(tdg)
 
 
-def _circle(tdg: Tdg) -> Iterator[Problem]:
+def _cycle_problems(tdg: Tdg) -> Iterator[Problem]:
     """Yield a problem for a cycle, the one fault of `Tdg.check` that the checks above do not name."""
     node_ids = {node.id for node in tdg.walk()}
     edges = [(a, b) for a, b in tdg.edges if a in node_ids and b in node_ids]
@@ -95,22 +95,22 @@ def _circle(tdg: Tdg) -> Iterator[Problem]:
         yield Problem(f"tdg/{sorted(waits)[0]}", f"The edges make a circle through {names}; a TDG has none.")
 
 
-def _node(node: TdgNode, node_ids: set[str]) -> Iterator[Problem]:
+def _node_problems(node: TdgNode, node_ids: set[str]) -> Iterator[Problem]:
     key = f"tdg/{node.id}"
     if not node.name.strip():
         yield Problem(key, f"Node {node.id!r} has no name.")
     for other in node.requires:
         if other == node.id:
-            yield Problem(key, f"{_named(node)} requires itself.")
+            yield Problem(key, f"{_node_name(node)} requires itself.")
         elif other not in node_ids:
-            yield Problem(key, f"{_named(node)} requires {other!r}, which is not there.")
+            yield Problem(key, f"{_node_name(node)} requires {other!r}, which is not there.")
     if node.alternatives and len(node.alternatives) < 2:
-        yield Problem(key, f"{_named(node)} has one path; alternatives are two or more.")
+        yield Problem(key, f"{_node_name(node)} has one path; alternatives are two or more.")
     if any(not path for path in node.alternatives):
-        yield Problem(key, f"{_named(node)} has an empty path.")
+        yield Problem(key, f"{_node_name(node)} has an empty path.")
 
 
-def _branch(branch: Branch) -> Iterator[Problem]:
+def _branch_problems(branch: Branch) -> Iterator[Problem]:
     key = f"branches/{branch.id}"
     if not branch.ask.strip():
         yield Problem(key, f"Branch {branch.id!r} does not say what is decided.")
@@ -125,7 +125,7 @@ def _branch(branch: Branch) -> Iterator[Problem]:
         yield Problem(key, f"Branch {branch.id!r} has depth {branch.depth}; the first is 1.")
 
 
-def _unit(unit: InformationUnit, apps: Collection[str]) -> Iterator[Problem]:
+def _unit_problems(unit: InformationUnit, apps: Collection[str]) -> Iterator[Problem]:
     key = f"units/{unit.id}"
     if not unit.name.strip():
         yield Problem(key, f"Unit {unit.id!r} has no name.")
@@ -138,7 +138,7 @@ def _unit(unit: InformationUnit, apps: Collection[str]) -> Iterator[Problem]:
             yield Problem(key, f"Unit {unit.id!r} {where} in {app!r}, not an app of this task ({', '.join(apps)}).")
 
 
-def _criterion(criterion: Criterion) -> Iterator[Problem]:
+def _criterion_problems(criterion: Criterion) -> Iterator[Problem]:
     key = f"rubric/{criterion.id}"
     if not criterion.ask.strip():
         yield Problem(key, f"Criterion {criterion.id!r} asks nothing.")
@@ -146,5 +146,5 @@ def _criterion(criterion: Criterion) -> Iterator[Problem]:
         yield Problem(key, f"Criterion {criterion.id!r} weighs {criterion.weight:g}; a weight is above 0.")
 
 
-def _named(node: TdgNode) -> str:
+def _node_name(node: TdgNode) -> str:
     return f'"{node.name}"' if node.name.strip() else f"Node {node.id!r}"

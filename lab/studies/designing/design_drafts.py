@@ -58,7 +58,9 @@ def golden_design(steps: Sequence[GoldenStep]) -> Design:
         leads_on = step.kind == "click" and following is not None and following.kind == "input_text"
         if step.kind in _PASSING or step.kind == "status" or leads_on:
             continue
-        nodes.append(TdgNode(_id(step.do, nodes), step.do, kind="flexible" if step.kind == "ask_user" else "fixed"))
+        nodes.append(
+            TdgNode(_unused_id(step.do, nodes), step.do, kind="flexible" if step.kind == "ask_user" else "fixed")
+        )
     return Design(chained(nodes))
 
 
@@ -67,19 +69,21 @@ def run_design(run: str, steps: Sequence[Step]) -> Design:
     nodes: list[TdgNode] = []
     evidence: dict[str, tuple[str, ...]] = {}
     for visit in visits(steps):
-        for group in _groups(visit.steps):
+        for group in _split_groups(visit.steps):
             step_words = [words for step in group if (words := describe_step(step))]
             if not step_words:
                 continue
             name = f"{visit.app}: {step_words[-1]}" if visit.app else step_words[-1]
             asks_user = any(step.question is not None for step in group)
-            id = _id(name, nodes)
-            nodes.append(TdgNode(id, _cut(name), _about(group, step_words), "flexible" if asks_user else "fixed"))
+            id = _unused_id(name, nodes)
+            nodes.append(
+                TdgNode(id, _shorten(name), _describe_group(group, step_words), "flexible" if asks_user else "fixed")
+            )
             evidence[f"tdg/{id}"] = tuple(link(run, step) for step in group)
     return Design(chained(nodes), evidence=evidence)
 
 
-def _about(group: Sequence[Step], step_words: Sequence[str]) -> str:
+def _describe_group(group: Sequence[Step], step_words: Sequence[str]) -> str:
     """Describe what precedes a group's last action. Use the last thought if only tap coordinates are known."""
     telling_words = [words for words in step_words if not _BARE.search(words)]
     if telling_words:
@@ -135,7 +139,9 @@ def apps(steps: Iterable[Step]) -> list[str]:
         opens = action is not None and (action.kind == "open_app" or (at_home and action.kind == "click"))
         # The word tapped on the launcher names the app that comes to the foreground next.
         word = (
-            _cut(clean(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
+            _shorten(clean(action.app or "", lines=False)) or _target_label(step.before.tree, action)
+            if action and opens
+            else ""
         )
         if action is not None and action.kind in ("open_app", "navigate_home"):
             open_app = word
@@ -147,20 +153,20 @@ def describe_step(step: Step) -> str:
     action = step.action
     if action is None or action.kind in _PASSING:
         return ""
-    return _words(action, step.before.tree)
+    return _describe_action(action, step.before.tree)
 
 
 def node_of(step: Step, app: str, used_ids: Iterable[str]) -> TdgNode:
     """Return a node for one step, named by its action and app."""
     words = describe_step(step) or (step.action.kind.replace("_", " ") if step.action else "")
-    name = _cut(f"{app}: {words}" if app and words else words or app)
+    name = _shorten(f"{app}: {words}" if app and words else words or app)
     kind = "flexible" if step.question is not None else "fixed"
     return TdgNode(fresh_id(name, set(used_ids), "node"), name, kind=kind)  # type: ignore[arg-type]
 
 
 def unit_of(value: str, name: str, app: str, used_ids: Iterable[str]) -> InformationUnit:
     """Return an information unit seen in an app, with the text on the screen as its value."""
-    unit_name = _cut(name or value)
+    unit_name = _shorten(name or value)
     return InformationUnit(fresh_id(unit_name, set(used_ids), "unit"), unit_name, value, source=app)
 
 
@@ -174,7 +180,7 @@ def texts(screen: Observation) -> list[str]:
     return list(dict.fromkeys(clean(node.label.strip()) for node in text_nodes))
 
 
-def _groups(steps: Sequence[Step]) -> list[list[Step]]:
+def _split_groups(steps: Sequence[Step]) -> list[list[Step]]:
     """Split a visit into groups of actions: typing, asking and answering end a group."""
     groups: list[list[Step]] = [[]]
     for step in steps:
@@ -188,8 +194,8 @@ def _groups(steps: Sequence[Step]) -> list[list[Step]]:
     return [group for group in groups if group]
 
 
-def _words(action: Action, tree: UiTree | None) -> str:
-    text = _cut(clean(action.text or "", lines=False))
+def _describe_action(action: Action, tree: UiTree | None) -> str:
+    text = _shorten(clean(action.text or "", lines=False))
     match action.kind:
         case "input_text":
             return f'type "{text}"' if text else "clear the field"
@@ -200,18 +206,18 @@ def _words(action: Action, tree: UiTree | None) -> str:
         case "status":
             return ""
         case "open_app":
-            return f"open {_cut(clean(action.app or action.text or 'an app', lines=False))}"
-    name = _target(tree, action)
+            return f"open {_shorten(clean(action.app or action.text or 'an app', lines=False))}"
+    name = _target_label(tree, action)
     place = f"at {action.at[0]},{action.at[1]}" if action.at else ""
     words = {"click": "tap", "other": ""}.get(action.kind, action.kind.replace("_", " "))
     return f"{words} {name or place}".strip()
 
 
-def _target(tree: UiTree | None, action: Action) -> str:
+def _target_label(tree: UiTree | None, action: Action) -> str:
     under = tree.nodes_at(*action.at) if tree is not None and action.at is not None else []
     labels = [node.label for node in under if node.label.strip()]
     inside = [below.label for node in under if node.clickable for below in node.walk() if below.label.strip()]
-    return _cut(clean((labels or inside or [""])[0].strip(), lines=False))
+    return _shorten(clean((labels or inside or [""])[0].strip(), lines=False))
 
 
 def _package(screen: Observation) -> str:
@@ -221,10 +227,10 @@ def _package(screen: Observation) -> str:
     return next((node.package for node in screen.tree.nodes() if node.package), "") if screen.tree is not None else ""
 
 
-def _id(name: str, nodes: Sequence[TdgNode]) -> str:
+def _unused_id(name: str, nodes: Sequence[TdgNode]) -> str:
     return fresh_id(name, {node.id for node in nodes}, "node")
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     words = text.strip()
     return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"

@@ -26,7 +26,7 @@ def id_of(key: str) -> str:
 
 def entries(design: Design, section: Section) -> list[Item]:
     """Return a section's items in order, for the graph every node with those in alternatives."""
-    return list(design.tdg.walk()) if section == "tdg" else list(_flat(design, section))
+    return list(design.tdg.walk()) if section == "tdg" else list(_flatten(design, section))
 
 
 def item_at(design: Design, key: str) -> Item | None:
@@ -39,7 +39,7 @@ def add(design: Design, section: Section, item: Item, after: str = "") -> Design
     if section == "tdg":
         assert isinstance(item, TdgNode)
         return _with_graph(design, design_outline.add(design.tdg, item, id_of(after)))
-    flat = list(_flat(design, section))
+    flat = list(_flatten(design, section))
     at = next((i for i, one in enumerate(flat) if f"{section}/{one.id}" == after), len(flat) - 1)
     assert not isinstance(item, TdgNode)
     flat.insert(at + 1, item)
@@ -55,7 +55,7 @@ def change(design: Design, key: str, item: Item) -> Design:
         assert isinstance(item, TdgNode)
         return msgspec.structs.replace(with_links, tdg=design_outline.replace_node(design.tdg, id_of(key), item))
     assert not isinstance(item, TdgNode)
-    flat = tuple(item if one.id == id_of(key) else one for one in _flat(design, section))
+    flat = tuple(item if one.id == id_of(key) else one for one in _flatten(design, section))
     return _with_flat(with_links, section, flat)
 
 
@@ -65,7 +65,7 @@ def remove(design: Design, key: str) -> Design:
     if section == "tdg":
         return drop_stale_evidence(_with_graph(design, design_outline.remove(design.tdg, id_of(key))))
     return drop_stale_evidence(
-        _with_flat(design, section, tuple(one for one in _flat(design, section) if one.id != id_of(key)))
+        _with_flat(design, section, tuple(one for one in _flatten(design, section) if one.id != id_of(key)))
     )
 
 
@@ -74,7 +74,7 @@ def move(design: Design, key: str, by: int) -> Design:
     section = section_of(key)
     if section == "tdg":
         return _with_graph(design, design_outline.move(design.tdg, id_of(key), by))
-    flat = list(_flat(design, section))
+    flat = list(_flatten(design, section))
     at = next(i for i, one in enumerate(flat) if one.id == id_of(key))
     if 0 <= at + by < len(flat):
         flat.insert(at + by, flat.pop(at))
@@ -107,7 +107,7 @@ def toggle_evidence(design: Design, key: str, link: str) -> Design:
     return drop_stale_evidence(msgspec.structs.replace(design, evidence={**design.evidence, key: evidence}))
 
 
-def _flat(design: Design, section: Section) -> Flat:
+def _flatten(design: Design, section: Section) -> Flat:
     if section == "branches":
         return design.branches
     return design.units if section == "units" else design.rubric.criteria

@@ -52,7 +52,7 @@ def draw_graph(tdg: Tdg, width: int) -> list[str]:
         return []
     # Narrower and narrower boxes side by side, then the same with alternatives stacked.
     for look in [*(GraphLayout(limit, False) for limit in _LIMITS), *(GraphLayout(limit, True) for limit in _LIMITS)]:
-        lines = _laid(tdg, layers, look)
+        lines = _draw_layers(tdg, layers, look)
         if all(cell_len(line) <= width for line in lines):
             return [line.rstrip() for line in lines]
     return []
@@ -73,7 +73,7 @@ def _layers(tdg: Tdg) -> list[list[int]] | None:
     return None if tdg.nodes else []
 
 
-def _laid(tdg: Tdg, layers: list[list[int]], look: GraphLayout) -> list[str]:
+def _draw_layers(tdg: Tdg, layers: list[list[int]], look: GraphLayout) -> list[str]:
     where = {node.id: i for i, node in enumerate(tdg.nodes)}
     level = {i: n for n, layer in enumerate(layers) for i in layer}
     before: dict[int, list[int]] = {i: [] for i in level}
@@ -81,9 +81,9 @@ def _laid(tdg: Tdg, layers: list[list[int]], look: GraphLayout) -> list[str]:
         if a in where and b in where:
             before[where[b]].append(where[a])
     rows: list[tuple[list[int], list[Block]]] = []
-    for n, layer in enumerate(_ordered(layers, before)):
+    for n, layer in enumerate(_order_layers(layers, before)):
         far = {i: [a + 1 for a in before[i] if level[a] < n - 1] for i in layer}
-        rows.append((layer, [_block(tdg.nodes[i], str(i + 1), look, far[i]) for i in layer]))
+        rows.append((layer, [_node_block(tdg.nodes[i], str(i + 1), look, far[i]) for i in layer]))
     widest = max((_width(blocks) for _, blocks in rows), default=0)
     centers = [_centers(layer, blocks, widest) for layer, blocks in rows]
     lines: list[str] = []
@@ -91,12 +91,12 @@ def _laid(tdg: Tdg, layers: list[list[int]], look: GraphLayout) -> list[str]:
         if n:
             near = [(centers[n - 1][a], centers[n][b]) for b in layer for a in before[b] if level[a] == n - 1]
             names = [f"{a + 1} → {b + 1}" for b in layer for a in before[b] if level[a] == n - 1]
-            lines += [_centered("   ".join(names), widest)] if _unclear(near) else _joined(near, widest)
-        lines += _beside(blocks, widest, stems=True)
+            lines += [_center_text("   ".join(names), widest)] if _is_ambiguous(near) else _draw_edges(near, widest)
+        lines += _side_by_side(blocks, widest, stems=True)
     return lines
 
 
-def _ordered(layers: list[list[int]], before: dict[int, list[int]]) -> list[list[int]]:
+def _order_layers(layers: list[list[int]], before: dict[int, list[int]]) -> list[list[int]]:
     """Order each row by the mean position of its predecessors, so that fewer lines cross (barycenter heuristic)."""
     positions: dict[int, float] = {}
     rows = []
@@ -107,39 +107,39 @@ def _ordered(layers: list[list[int]], before: dict[int, list[int]]) -> list[list
     return rows
 
 
-def _block(node: TdgNode, number: str, look: GraphLayout, far: Iterable[int] = ()) -> Block:
+def _node_block(node: TdgNode, number: str, look: GraphLayout, far: Iterable[int] = ()) -> Block:
     """Return a node's box, or the frame around its alternatives. A flexible node has a dashed border."""
     after = "".join(f" (after {', '.join(map(str, sorted(far)))})" if far else "")
     title = f"{number} {plain(node.name, lines=False) or node.id}{after}"
     if not node.alternatives:
-        return _box(_wrap(title, look.limit), "╌" if node.kind == "flexible" else "─")
-    paths = [_path(path, f"{number}{letter(p)}", look) for p, path in enumerate(node.alternatives)]
-    side = _beside(paths, _width(paths))
+        return _draw_box(_wrap(title, look.limit), "╌" if node.kind == "flexible" else "─")
+    paths = [_path_block(path, f"{number}{letter(p)}", look) for p, path in enumerate(node.alternatives)]
+    side = _side_by_side(paths, _width(paths))
     if look.stacked:
         widest = max(path.width for path in paths)
-        side = [line for path in paths for line in _beside([path], widest)]
+        side = [line for path in paths for line in _side_by_side([path], widest)]
     inner = Block(side, max((cell_len(line) for line in side), default=0))
     heading = _wrap(title, max(inner.width, look.limit))
-    return _box([*heading, *inner.lines], "═" if node.kind == "fixed" else "╌")
+    return _draw_box([*heading, *inner.lines], "═" if node.kind == "fixed" else "╌")
 
 
-def _path(path: Sequence[TdgNode], number: str, look: GraphLayout) -> Block:
+def _path_block(path: Sequence[TdgNode], number: str, look: GraphLayout) -> Block:
     """Return the nodes of one alternative from top to bottom."""
-    blocks = [_block(node, f"{number}{i + 1}", look) for i, node in enumerate(path)]
+    blocks = [_node_block(node, f"{number}{i + 1}", look) for i, node in enumerate(path)]
     widest = max((block.width for block in blocks), default=0)
     lines: list[str] = []
     for i, block in enumerate(blocks):
         if i:
-            lines.append(_centered("│", widest))
-        lines += _beside([block], widest)
+            lines.append(_center_text("│", widest))
+        lines += _side_by_side([block], widest)
     return Block(lines, widest)
 
 
-def _box(lines: list[str], edge: str) -> Block:
+def _draw_box(lines: list[str], edge: str) -> Block:
     # Odd, so that the box has a center column.
     width = max((cell_len(line) for line in lines), default=0) // 2 * 2 + 1
     sides = ("║", "║", "╔", "╗", "╚", "╝") if edge == "═" else ("│", "│", "╭", "╮", "╰", "╯")
-    middle = [f"{sides[0]} {_centered(line, width)} {sides[1]}" for line in lines]
+    middle = [f"{sides[0]} {_center_text(line, width)} {sides[1]}" for line in lines]
     rule = edge * (width + 2)
     return Block([f"{sides[2]}{rule}{sides[3]}", *middle, f"{sides[4]}{rule}{sides[5]}"], width + 4)
 
@@ -158,20 +158,20 @@ def _centers(layer: list[int], blocks: list[Block], widest: int) -> dict[int, in
     return centers
 
 
-def _beside(blocks: list[Block], widest: int, *, stems: bool = False) -> list[str]:
+def _side_by_side(blocks: list[Block], widest: int, *, stems: bool = False) -> list[str]:
     """Place blocks side by side, centered in `widest`. With `stems` a line extends the shorter ones to the bottom."""
     tallest = max((len(block.lines) for block in blocks), default=0)
     columns = []
     for block in blocks:
-        below = _centered("│", block.width) if stems else " " * block.width
+        below = _center_text("│", block.width) if stems else " " * block.width
         columns.append([*block.lines, *[below] * (tallest - len(block.lines))])
     space = " " * ((widest - _width(blocks)) // 2)
     return [space + (" " * _GAP).join(parts) for parts in zip(*columns, strict=True)]
 
 
-def _joined(edges: list[tuple[int, int]], widest: int) -> list[str]:
+def _draw_edges(edges: list[tuple[int, int]], widest: int) -> list[str]:
     """Draw the lines between two rows. Each group of connected nodes gets a level of its own."""
-    groups = _groups(edges)
+    groups = _group_edges(edges)
     cells = [[0] * widest for _ in range(max(1, len(groups)))]
     for level, group in enumerate(groups):
         tops, feet = {a for a, _ in group}, {b for _, b in group}
@@ -189,13 +189,13 @@ def _joined(edges: list[tuple[int, int]], widest: int) -> list[str]:
     return [*lines, "".join("▼" if x in heads else " " for x in range(widest))]
 
 
-def _unclear(edges: list[tuple[int, int]]) -> bool:
+def _is_ambiguous(edges: list[tuple[int, int]]) -> bool:
     """Return True if one group's line would end where another's starts, and so seem to continue it."""
-    groups = _groups(edges)
+    groups = _group_edges(edges)
     return any(a == b for one in groups for other in groups if one is not other for a, _ in one for _, b in other)
 
 
-def _groups(edges: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def _group_edges(edges: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     """Group edges that share an end (connected components)."""
     groups: list[list[tuple[int, int]]] = []
     for edge in edges:
@@ -205,7 +205,7 @@ def _groups(edges: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return groups
 
 
-def _centered(text: str, width: int) -> str:
+def _center_text(text: str, width: int) -> str:
     left = (width - cell_len(text)) // 2
     return " " * left + text + " " * (width - cell_len(text) - left)
 

@@ -46,9 +46,9 @@ class DesignSession:
 
     def load(self) -> None:
         """Read the current heads. Another person may have changed them."""
-        self._take(self.store.designs.heads(self.subject))
+        self._accept_heads(self.store.designs.heads(self.subject))
 
-    def _take(self, heads: list[Revision]) -> None:
+    def _accept_heads(self, heads: list[Revision]) -> None:
         mine = [head for head in heads if head.by == self.person]
         # Their own head goes last, where `head` takes it from.
         self.heads = [head for head in heads if not mine or head is not mine[-1]] + mine[-1:]
@@ -62,7 +62,7 @@ class DesignSession:
         return self.heads[-1] if self.heads else None
 
     @property
-    def others(self) -> list[Revision]:
+    def concurrent_drafts(self) -> list[Revision]:
         """Concurrent drafts of others."""
         return self.heads[:-1]
 
@@ -84,7 +84,12 @@ class DesignSession:
     def reviewing(self) -> bool:
         """True if this person may verify the design: it is submitted, and they are not an author."""
         head = self.head
-        return head is not None and head.state == "submitted" and not self.others and self.person.id not in self.authors
+        return (
+            head is not None
+            and head.state == "submitted"
+            and not self.concurrent_drafts
+            and self.person.id not in self.authors
+        )
 
     @property
     def unseen(self) -> list[str]:
@@ -127,11 +132,11 @@ class DesignSession:
     def submit(self) -> None:
         """Submit the draft for review by another person."""
         check_sound(self.design, f"design of {self.task.id}", self.task.apps)
-        self._act("submit")
+        self._record_act("submit")
 
     def mark(self, key: str, words: str) -> None:
         """Store a reviewer's words on one item. Empty words accept it."""
-        self._act("review", marks={**self.marks, key: words})
+        self._record_act("review", marks={**self.marks, key: words})
 
     def check_verify(self) -> None:
         """Raise `LabError` if an item is not reviewed yet."""
@@ -142,18 +147,18 @@ class DesignSession:
     def verify(self) -> None:
         """Freeze the design. Raise `LabError` if an item is not reviewed yet."""
         self.check_verify()
-        self._act("verify")
+        self._record_act("verify")
 
     def send_back(self, note: str) -> None:
         """Return the design to its authors with the objections."""
-        self._act("object", note=note)
+        self._record_act("object", note=note)
 
     def reopen(self) -> None:
         """Reopen it as a draft, a frozen one as a new version, and store an unsaved draft in it."""
         unkept, self.unkept = self.unkept, None
         self.load()
         if not self.writable:
-            self._act("reopen")
+            self._record_act("reopen")
         if unkept is not None:
             self.draft(unkept, "what was typed meanwhile")
 
@@ -167,18 +172,18 @@ class DesignSession:
         if head_ids != {one.id for one in self.heads}:
             raise LabError(f"design of {self.task.id}", "was changed meanwhile; nothing was settled.", "Look again.")
         head = self.head
-        if head is None or not self.others:
+        if head is None or not self.concurrent_drafts:
             raise LabError(f"design of {self.task.id}", "has one draft; there is nothing to settle.")
-        draft = head if mine else self.others[-1]
+        draft = head if mine else self.concurrent_drafts[-1]
         rest = [one for one in self.heads if one is not draft]
-        note = f"settled on the draft of {draft.by.shown}"
+        note = f"settled on the draft of {draft.by.display_name}"
         self._append(next_revision(draft, "settle", self.person, note=note, also=rest))
 
-    def _act(self, act: Act, *, note: str = "", marks: dict[str, str] | None = None) -> None:
+    def _record_act(self, act: Act, *, note: str = "", marks: dict[str, str] | None = None) -> None:
         head = self.head
         if head is None:
             raise LabError(f"design of {self.task.id}", "has no draft yet.")
-        if self.others and act != "reopen":
+        if self.concurrent_drafts and act != "reopen":
             raise LabError(f"design of {self.task.id}", clash_words(self.heads))
         self._append(next_revision(head, act, self.person, note=note, marks=marks))
 
@@ -192,4 +197,4 @@ class DesignSession:
             self.unkept = unkept
             raise
         self.unkept = None
-        self._take(heads)
+        self._accept_heads(heads)

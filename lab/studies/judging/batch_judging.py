@@ -114,7 +114,7 @@ class BatchJudging:
 
     def check_none_open(self) -> None:
         """Raise `LabError` if a batch is open: asking its questions alone would pay for them twice."""
-        if batches := self._read():
+        if batches := self._read_batches():
             ids = ", ".join(batch.id or "one that nobody heard of" for batch in batches)
             raise LabError(
                 "judge", f"questions of {plain(self.job.judge.id)} are in a batch at their provider ({ids}).",
@@ -128,28 +128,28 @@ class BatchJudging:
         """
         job = self.job
         total = sum(1 for _ in job.sheets())
-        batches = self._opened()
+        batches = self._earlier_batches()
         already_paid: int | None = None
         while True:
             self._expected = sum(batch.expected for batch in batches)
-            waiting = [batch for batch in batches if not self._taken(batch, lambda: tell(job.progress(total)))]
+            waiting = [batch for batch in batches if not self._await_batch(batch, lambda: tell(job.progress(total)))]
             if waiting:
                 ids = ", ".join(batch.id for batch in waiting)
                 job.ended = f"it was interrupted; at its provider {ids} goes on, and the same line takes its answers"
                 break
-            batches = self._round(lambda: tell(job.progress(total)))
+            batches = self._send_round(lambda: tell(job.progress(total)))
             already_paid = job.found if already_paid is None else already_paid
             # Each round visits the sheets anew and would count this job's own answers as found.
             job.found = already_paid
             if not batches:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
-            return self._rest(tell, total)
+            return self._ask_unanswered(tell, total)
         return JudgingDone(
             job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced, tuple(sorted(job.without))
         )
 
-    def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
+    def _ask_unanswered(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
         """Ask the questions that no batch answered one by one. Count them in the job's progress."""
         already_paid = self.job.found
 
@@ -161,7 +161,7 @@ class BatchJudging:
 
     # -- taking results ------------------------------------------------------------------------------------------
 
-    def _taken(self, batch: OpenBatch, tell: Callable[[], None]) -> bool:
+    def _await_batch(self, batch: OpenBatch, tell: Callable[[], None]) -> bool:
         """Wait for a batch and store its answers. Return False if the job closes before the batch ends."""
         # Negative, so that the first poll is at once: the batch may have ended long ago.
         looked = -self._pause
@@ -170,34 +170,34 @@ class BatchJudging:
                 looked = time.monotonic()
                 state = self._apis[batch.model].state(batch.id)
                 if state.ended:
-                    self._keep(batch, state)
+                    self._store_batch(batch, state)
                     return True
                 tell()
             if self.job.stop.wait(min(_LOOK, self._pause)):
                 return False
         return False
 
-    def _keep(self, batch: OpenBatch, state: BatchState) -> None:
+    def _store_batch(self, batch: OpenBatch, state: BatchState) -> None:
         """Store a batch's answers, each once, and then record that its results were fetched."""
-        questions = self._questions(batch.mark)
+        questions = self._batch_questions(batch.mark)
         answered_ids: set[str] = set()
         taken_ids: set[str] = set()
         answers: list[KeptAnswer] = []
         for file in state.files:
             for result in self._apis[batch.model].results(file):
                 question = questions.get(result.custom_id)
-                answer = _paid(result, batch)
+                answer = _paid_answer(result, batch)
                 if question is None or answer is None or question.custom_id in taken_ids:
                     continue
                 taken_ids.add(question.custom_id)
                 # An empty result is stored for its cost, but its question counts as unanswered.
                 answered_ids |= set() if answer.batch else {question.custom_id}
-                answers.append(_kept(question, answer))
+                answers.append(_kept_answer(question, answer))
                 if len(answers) >= _KEPT:
                     self._commit(answers)
                     answers = []
         self._commit(answers)
-        self._note({"mark": batch.mark, "batch": batch.id, "ended": state.status})
+        self._record_state({"mark": batch.mark, "batch": batch.id, "ended": state.status})
         self._expected -= batch.expected
         self._missed.update(questions.keys() - answered_ids)
         if not answered_ids and state.status in ("failed", "cancelled"):
@@ -209,11 +209,11 @@ class BatchJudging:
     def _commit(self, answers: list[KeptAnswer]) -> None:
         """Store the answers that are not in the file yet."""
         # After a crash between two commits, the next process fetches the same results again.
-        self.job.store_paid([one for one in answers if not self.job.paid.holds(one)])
+        self.job.store_paid([one for one in answers if not self.job.paid.contains(one)])
 
     # -- sending -------------------------------------------------------------------------------------------------
 
-    def _round(self, tell: Callable[[], None]) -> list[OpenBatch]:
+    def _send_round(self, tell: Callable[[], None]) -> list[OpenBatch]:
         """Visit all sheets, hand in the complete ones, send the next questions and return the batches sent."""
         job = self.job
         batches: list[OpenBatch] = []
@@ -228,31 +228,37 @@ class BatchJudging:
                     break
                 work = SheetWork(unit, run)
                 if job.begin(work) and not job.ended:
-                    batches += self._drafted(work, drafts, asked_ids)
+                    batches += self._add_to_draft(work, drafts, asked_ids)
                 job.hand_in(most=True)
                 tell()
             job.hand_in()
             for model, draft in drafts.items():
-                batches += self._sent(model, draft)
+                batches += self._start_batch(model, draft)
         if job.closing and not job.ended:
             job.ended = "it was interrupted"
         return batches
 
-    def _drafted(self, work: SheetWork, drafts: Mapping[str, BatchDraft], asked_ids: set[str]) -> Iterator[OpenBatch]:
+    def _add_to_draft(
+        self, work: SheetWork, drafts: Mapping[str, BatchDraft], asked_ids: set[str]
+    ) -> Iterator[OpenBatch]:
         """Add a sheet's next question to its model's draft, unless another sheet asks it too. Send a full draft."""
         question = work.asking
         assert question is not None
         llm = self.job.model_of(question, self._llm)
-        entry = self._question(work, llm.batch_prices())
-        if entry.custom_id in asked_ids or self._missed.get(entry.custom_id, 0) >= _ALONE or not self._affords(entry):
+        entry = self._batched_question(work, llm.batch_prices())
+        if (
+            entry.custom_id in asked_ids
+            or self._missed.get(entry.custom_id, 0) >= _ALONE
+            or not self._reserve_budget(entry)
+        ):
             return
         asked_ids |= {entry.custom_id} if entry.once else set()
         draft = drafts[llm.model]
         draft.add(entry, self._apis[llm.model].line(entry.custom_id, question.messages, question.schema))
         if draft.full:
-            yield from self._sent(llm.model, draft)
+            yield from self._start_batch(llm.model, draft)
 
-    def _question(self, work: SheetWork, prices: tuple[float, float] | None) -> BatchedQuestion:
+    def _batched_question(self, work: SheetWork, prices: tuple[float, float] | None) -> BatchedQuestion:
         question = work.asking
         assert question is not None
         # A question asked once for all sheets (`once`) has one id, so that a batch holds it once.
@@ -263,7 +269,7 @@ class BatchJudging:
             custom_id, work.unit.id, work.run, question.sha, question.stage, question.serves_all_runs, expected
         )
 
-    def _affords(self, one: BatchedQuestion) -> bool:
+    def _reserve_budget(self, one: BatchedQuestion) -> bool:
         """Return True and reserve the cost if the budget covers a question beside all that is sent."""
         budget = self.job.terms.budget
         if budget is not None and self.job.spent + self.job.reckoned + self._expected + one.expected > budget:
@@ -272,42 +278,42 @@ class BatchJudging:
         self._expected += one.expected
         return True
 
-    def _sent(self, model: str, draft: BatchDraft) -> list[OpenBatch]:
+    def _start_batch(self, model: str, draft: BatchDraft) -> list[OpenBatch]:
         """Start a batch of a draft. Return nothing if it is empty or the job is closing."""
         if not draft.questions or self.job.closing or self.job.end_where_closed():
             return []
-        return [self._begin(model, draft)]
+        return [self._start_from_draft(model, draft)]
 
-    def _begin(self, model: str, draft: BatchDraft) -> OpenBatch:
+    def _start_from_draft(self, model: str, draft: BatchDraft) -> OpenBatch:
         """Start a batch of a draft and empty the draft."""
         mark, api, questions = uuid7(), self._apis[model], draft.questions
         file_id = api.upload(draft.file)
         # Recorded before the provider starts it: after a crash `_opened` finds the paid batch again by its mark.
-        self._note({"mark": mark, "model": model, "questions": [list(one) for one in questions]})
+        self._record_state({"mark": mark, "model": model, "questions": [list(one) for one in questions]})
         batch = api.begin(file_id, mark)
-        self._note({"mark": mark, "batch": batch})
+        self._record_state({"mark": mark, "batch": batch})
         draft.clear()
         self.job.asked += len(questions)
         return OpenBatch(mark, batch, sum(one.expected for one in questions), model)
 
     # -- what was sent before ------------------------------------------------------------------------------------
 
-    def _opened(self) -> list[OpenBatch]:
+    def _earlier_batches(self) -> list[OpenBatch]:
         """Return the unfetched batches of earlier processes. Look up at the provider those without an id."""
         batches = []
-        for batch in self._read():
+        for batch in self._read_batches():
             if batch.id:
                 batches.append(batch)
             elif id := self._apis[batch.model].find(batch.mark):
-                self._note({"mark": batch.mark, "batch": id})
+                self._record_state({"mark": batch.mark, "batch": id})
                 batches.append(batch._replace(id=id))
             else:
-                self._note({"mark": batch.mark, "ended": "never begun"})
+                self._record_state({"mark": batch.mark, "ended": "never begun"})
         return batches
 
-    def _read(self) -> Collection[OpenBatch]:
+    def _read_batches(self) -> Collection[OpenBatch]:
         batches: dict[str, OpenBatch] = {}
-        for detail in self._notes():
+        for detail in self._batch_notes():
             mark = detail["mark"]
             if "ended" in detail:
                 batches.pop(mark, None)
@@ -318,34 +324,34 @@ class BatchJudging:
                 batches[mark] = batches[mark]._replace(id=detail["batch"])
         return batches.values()
 
-    def _questions(self, mark: str) -> dict[str, BatchedQuestion]:
+    def _batch_questions(self, mark: str) -> dict[str, BatchedQuestion]:
         """Return a batch's questions by custom id."""
-        notes = (detail for detail in self._notes() if detail["mark"] == mark and "questions" in detail)
+        notes = (detail for detail in self._batch_notes() if detail["mark"] == mark and "questions" in detail)
         return {one[0]: BatchedQuestion(*one) for detail in notes for one in detail["questions"]}
 
-    def _notes(self) -> Iterator[dict[str, Any]]:
+    def _batch_notes(self) -> Iterator[dict[str, Any]]:
         job = self.job
         for act in job.store.labels.each_act(job.study, job.judge.id, BATCHED):
             if act.detail.get("config_sha") == job.config_sha:
                 yield act.detail
 
-    def _note(self, detail: dict[str, Any]) -> None:
+    def _record_state(self, detail: dict[str, Any]) -> None:
         """Record a batch's new state, durable on return."""
         job = self.job
         note = {**detail, "config_sha": job.config_sha}
         job.store.labels.record_act(sign_act(job.study, job.judge, BATCHED, detail=note))
 
 
-def _paid(result: BatchResult, batch: OpenBatch) -> PaidAnswer | None:
+def _paid_answer(result: BatchResult, batch: OpenBatch) -> PaidAnswer | None:
     """Return the paid answer of a batch's result, None if nothing was paid for."""
     if result.missing is None:
-        return None if result.answer is None else PaidAnswer.of(result.answer, batch.model)
+        return None if result.answer is None else PaidAnswer.from_answer(result.answer, batch.model)
     if result.missing.said:
-        return PaidAnswer.missing(result.missing, batch.model)
+        return PaidAnswer.without_answer(result.missing, batch.model)
     return PaidAnswer.empty(result.missing, batch.model, batch.id)
 
 
-def _kept(question: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:
+def _kept_answer(question: BatchedQuestion, answer: PaidAnswer) -> KeptAnswer:
     return KeptAnswer(
         question.sha, question.stage, question.once, question.unit, question.run, answer, question.expected
     )  # fmt: skip

@@ -16,7 +16,7 @@ _ENTRY = 60
 
 def tokens_sent(question: JudgeQuestion) -> int:
     """Estimate the prompt tokens of a question."""
-    return round(sum(_tokens(part) for message in question.messages for part in message.parts))
+    return round(sum(_estimate_tokens(part) for message in question.messages for part in message.parts))
 
 
 def tokens_back(view: JudgeView) -> int:
@@ -29,7 +29,7 @@ def dollars(prompt_tokens: int, answer_tokens: int, prices: tuple[float, float])
     return (prompt_tokens * prices[0] + answer_tokens * prices[1]) / 1e6
 
 
-def _tokens(part: str | Blob) -> float:
+def _estimate_tokens(part: str | Blob) -> float:
     if isinstance(part, str):
         return len(part.encode()) / _CHARACTERS
     from lab.core.values.safe_images import open_picture

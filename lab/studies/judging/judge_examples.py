@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from annotators.agreement.fields import CATEGORICAL, FLAG, ratings_of, truth_of
+from annotators.agreement.ratings.fields import CATEGORICAL, FLAG, ratings_of, truth_of
 from annotators.assignment import draw_number
 from annotators.judging.question import JudgeExample, JudgeView
 from annotators.judging.sheet_answer import asked_places
@@ -43,7 +43,7 @@ def examples_of(
         if unit.pilot or unit.gold:
             continue
         view = views.view(unit)
-        answers = _answers(view, right)
+        answers = _settled_answers(view, right)
         if answers:
             candidates[unit.id] = JudgeExample(view, answers)
     if len(candidates) < count:
@@ -54,7 +54,7 @@ def examples_of(
             f"where they differ (`hitlab labels adjudicate {study.id}`): a unit counts once all of it is settled.",
         )
     before = [id for id in examples_in(study_data.acts, judge) if id in candidates]
-    order = before if len(before) == count else _drawn(study, candidates)[:count]
+    order = before if len(before) == count else _draw_order(study, candidates)[:count]
     return tuple(candidates[id] for id in order)
 
 
@@ -81,7 +81,7 @@ def _right_values(study_data: StudyData) -> Mapping[tuple[str, str, str], Any]:
     return right
 
 
-def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answers:
+def _settled_answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answers:
     """Return the settled answers of a unit, empty if a required place without a condition is not settled."""
     answers: list[tuple[str, str, Any]] = []
     for place in asked_places(view):
@@ -94,7 +94,7 @@ def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answ
     return tuple(answers)
 
 
-def _drawn(study: Study, candidates: Mapping[str, JudgeExample]) -> list[str]:
+def _draw_order(study: Study, candidates: Mapping[str, JudgeExample]) -> list[str]:
     """Return units in an order drawn by the seed, taking turns between the first answers."""
     by_answer: dict[str, list[str]] = {}
     for id in sorted(candidates, key=lambda id: draw_number(study, "example", id)):

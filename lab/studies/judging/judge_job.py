@@ -75,7 +75,7 @@ def job_of(
 def _check_tells_outcome(study: Study, method: JudgeMethod, *, has_examples: bool) -> None:
     """Raise `LabError` if no question would reveal the outcome anyway, so that hiding it changes nothing."""
     why = "" if method.tells_outcome or has_examples else f"method {method.name} tells no judge how a run ended."
-    if not OUTCOME & set(study.shown):
+    if not OUTCOME & set(study.visible_parts):
         why = f"{study.name} shows nobody how a run ended."
     if why:
         raise LabError("judge", f"--hide outcome: {why}", "Leave it out: the judge is told the same.", code=2)

@@ -101,7 +101,7 @@ def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> Shown
     if unit.mechanical:
         raise LabError("judge", f"nobody is asked about unit {unit.id}: a rule has answered it.", code=2)
     question = job.first_question(unit, 1)
-    messages = tuple(ShownMessage(one.role, tuple(map(_shown, one.parts))) for one in question.messages)
+    messages = tuple(ShownMessage(one.role, tuple(map(_shown_part, one.parts))) for one in question.messages)
     model = job.model_of(question, llm) if llm is not None else None
     body = model.body(question.messages, question.schema) if model is not None and model.speaks_openai() else {}
     return ShownQuestion(
@@ -119,7 +119,7 @@ def _outcome_parts(job: JudgingJob, unit: Unit, run: int) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _shown(part: str | Blob) -> ShownPart:
+def _shown_part(part: str | Blob) -> ShownPart:
     if isinstance(part, str):
         return ShownPart(part)
     return ShownPart(mime=part.mime, size=len(part.data), sha256=part.sha256)

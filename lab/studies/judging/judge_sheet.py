@@ -41,7 +41,7 @@ def next_question(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
     assert work.question is not None
     work.usage = work.usage.plus(answer.usage)
     try:
-        value = _read(work.question, answer)
+        value = _parse_answer(work.question, answer)
     except UnusableJudgement as problem:
         if not work.repairing and not answer.why:
             work.repairing = True
@@ -53,7 +53,7 @@ def next_question(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
     return work.question
 
 
-def _read(question: JudgeQuestion, answer: PaidAnswer) -> Any:
+def _parse_answer(question: JudgeQuestion, answer: PaidAnswer) -> Any:
     """Parse an answer. Raise `UnusableJudgement` if it is missing or unusable."""
     if answer.why:
         raise UnusableJudgement(answer.why)

@@ -56,7 +56,7 @@ class JudgeViews:
         hides: frozenset[Show] = frozenset(),
     ) -> None:
         self._store, self._study, self._hides = store, study, hides
-        self.shows = frozenset(study.shown) - hides
+        self.shows = frozenset(study.visible_parts) - hides
         self._longest, self._most = longest, most
         self._reader = reader
         self.examples: tuple[JudgeExample, ...] = ()
@@ -68,28 +68,28 @@ class JudgeViews:
         """Return a unit as the study shows it. `swapped` puts its second side first."""
         view = self._views.get((unit.id, swapped))
         if view is None:
-            view = self._views[unit.id, swapped] = self._view(unit, swapped)
+            view = self._views[unit.id, swapped] = self._build_view(unit, swapped)
             if len(self._views) > _VIEWS:
                 self._views.popitem(last=False)
         return view
 
-    def _view(self, unit: Unit, swapped: bool) -> JudgeView:
+    def _build_view(self, unit: Unit, swapped: bool) -> JudgeView:
         study, shows = self._study, self.shows
         seen_runs = Blinded(self._store, study, unit, self._hides)
         run_ids = () if unit.given and not OF_STEPS & shows else unit.runs[:2]
         order = tuple(reversed(run_ids)) if swapped and study.protocol.unit == "pair of runs" else run_ids
-        names = self._names(len(order))
-        runs = tuple(self._run(seen_runs, id, name, unit) for id, name in zip(order, names, strict=True))
+        names = self._side_names(len(order))
+        runs = tuple(self._judged_run(seen_runs, id, name, unit) for id, name in zip(order, names, strict=True))
         sections = tuple(_task_sections(_blinded_task(unit.task, shows), shows)) if unit.task is not None else ()
         examples = tuple(one for one in self.examples if one.is_independent_of(unit))
         return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections, examples)
 
-    def _names(self, count: int) -> tuple[str, ...]:
+    def _side_names(self, count: int) -> tuple[str, ...]:
         if count < 2:
             return ("",) * count
         return ("A", "B") if self._study.protocol.unit == "pair of runs" else ("to be judged", "for reference")
 
-    def _run(self, seen_runs: Blinded, id: str, name: str, unit: Unit) -> JudgedRun:
+    def _judged_run(self, seen_runs: Blinded, id: str, name: str, unit: Unit) -> JudgedRun:
         shows = frozenset(seen_runs.shows)
         sections: list[tuple[str, str]] = []
         steps: list[JudgedStep] = []
@@ -98,9 +98,9 @@ class JudgeViews:
         for event in seen_runs.events(id):
             match event:
                 case Started():
-                    sections += _sections(event, shows)
+                    sections += _run_sections(event, shows)
                 case Step():
-                    steps.append(self._step(seen_runs, event))
+                    steps.append(self._judged_step(seen_runs, event))
                     waiting = None
                 case Asked():
                     waiting = event
@@ -108,19 +108,19 @@ class JudgeViews:
                     ended = event
         # The run ended, or is open, at a question without a reply: it is the last step.
         if waiting is not None:
-            steps.append(self._step(seen_runs, waiting))
+            steps.append(self._judged_step(seen_runs, waiting))
         sections += _asked_about(unit, seen_runs, steps)
         final = (ended.final if ended is not None else None) or Observation()
         return JudgedRun(
-            id, name, tuple(sections), tuple(steps), _outcome(ended, shows), self._picture(seen_runs, final),
-            self._words(final)[0],
+            id, name, tuple(sections), tuple(steps), _outcome_words(ended, shows),
+            self._screen_picture(seen_runs, final), self._screen_words(final)[0],
         )  # fmt: skip
 
-    def _step(self, seen_runs: Blinded, event: Step | Asked) -> JudgedStep:
+    def _judged_step(self, seen_runs: Blinded, event: Step | Asked) -> JudgedStep:
         action = event.action if isinstance(event, Step) else event.proposed.action
         reply = event.reply if isinstance(event, Step) else None
         decision_words = {"accept": "(accepts) ", "reject": "(rejects) "}.get((reply and reply.decision) or "", "")
-        words, was_read = self._words(event.before)
+        words, was_read = self._screen_words(event.before)
         return JudgedStep(
             number=event.index + 1,
             action=action_words(action, event.before.tree)
@@ -132,10 +132,10 @@ class JudgeViews:
             error=(event.error or "") if isinstance(event, Step) else "",
             words=words,
             was_read=was_read,
-            picture=self._picture(seen_runs, event.before),
+            picture=self._screen_picture(seen_runs, event.before),
         )
 
-    def _words(self, screen: Observation) -> tuple[str, bool]:
+    def _screen_words(self, screen: Observation) -> tuple[str, bool]:
         """Return a screen's words in one line and whether OCR read them from its picture."""
         # Words recognized earlier serve only screens without a UI tree; nothing is recognized here.
         if not has_no_text(screen.tree) or screen.image is None or self._reader is None:
@@ -145,14 +145,14 @@ class JudgeViews:
             return "", False
         return " | ".join(plain(line.text) for line in stored_text.lines), True
 
-    def _picture(self, seen_runs: Blinded, screen: Observation) -> Picture:
+    def _screen_picture(self, seen_runs: Blinded, screen: Observation) -> Picture:
         sha256 = screen.image
         if sha256 is None or not self._longest:
             return lambda: None
         # Fetched on use: a prompt holds only some of a run's pictures.
-        return lambda: self._fetched(seen_runs, sha256)
+        return lambda: self._fetch_blob(seen_runs, sha256)
 
-    def _fetched(self, seen_runs: Blinded, sha256: str) -> Blob | None:
+    def _fetch_blob(self, seen_runs: Blinded, sha256: str) -> Blob | None:
         if sha256 in self._scaled:
             self._scaled.move_to_end(sha256)
             return self._scaled[sha256]
@@ -181,7 +181,7 @@ def scaled_down(data: bytes, longest: int) -> Blob | None:
     return Blob(out.getvalue(), "image/jpeg")
 
 
-def _sections(started: Started, shows: frozenset[Show]) -> Iterator[tuple[str, str]]:
+def _run_sections(started: Started, shows: frozenset[Show]) -> Iterator[tuple[str, str]]:
     """Yield titled sections about a run's task and person, as far as the study shows them."""
     yield from _task_sections(started.task, shows)
     persona = started.persona
@@ -224,7 +224,7 @@ def _asked_about(unit: Unit, seen_runs: Blinded, steps: list[JudgedStep]) -> Ite
         yield "What is asked about", f"The question at step {index + 1} and the reply to it."
 
 
-def _outcome(ended: Ended | None, shows: frozenset[Show]) -> str:
+def _outcome_words(ended: Ended | None, shows: frozenset[Show]) -> str:
     lines: list[str] = []
     if "outcome" in shows:
         score = ended.score if ended is not None else None

@@ -31,22 +31,22 @@ class JudgeAnswer(NamedTuple):
 
 def judges_beside(session: RatingSession) -> list[JudgeAnswer]:
     """Return the judges' answers to the unit just handed in. Record first that the rater sees them."""
-    answers = _found(session)
+    answers = _judge_answers(session)
     if answers and session.unit is not None:
         judges = sorted({answer.said.rater.id for answer in answers})
         session.act("judges", session.unit.id, {"judges": judges})
     return answers
 
 
-def _found(session: RatingSession) -> list[JudgeAnswer]:
+def _judge_answers(session: RatingSession) -> list[JudgeAnswer]:
     study, unit, sheet = session.study, session.unit, session.sheet
     if "models" in study.blind or unit is None or sheet is None or not sheet.committed or _to_rate_again(session):
         return []
     labels = [one for one in session.store.labels.read(study, unit.id) if one.rater.kind == "model"]
-    names = _names(study, unit.id, labels)
+    names = _judge_names(study, unit.id, labels)
     return [
         JudgeAnswer(spot, names[one.rater.kind, one.rater.id], one, one.label.note if one.label else "",
-                    _same(sheet.heads.get(spot), one))
+                    _is_same_answer(sheet.heads.get(spot), one))
         for spot in sheet.spots
         for one in place_answers(study, spot, labels, ())
         if not one.person
@@ -62,14 +62,14 @@ def _to_rate_again(session: RatingSession) -> bool:
     return any(assignment.run not in committed_runs for assignment in assignments)
 
 
-def _names(study: Study, unit: str, labels: list[Label]) -> dict[tuple[str, str], str]:
+def _judge_names(study: Study, unit: str, labels: list[Label]) -> dict[tuple[str, str], str]:
     order = rater_letters(study, unit, [one.rater for one in labels])
     ranked = sorted(order, key=lambda one: order[one])
     unmasked = "raters" not in study.blind
     return {one: one[1] if unmasked else f"J{at}" for at, one in enumerate(ranked, 1)}
 
 
-def _same(own: Label | None, judge: PlaceAnswer) -> bool | None:
+def _is_same_answer(own: Label | None, judge: PlaceAnswer) -> bool | None:
     if own is None or own.cleared:
         return None
     return PlaceAnswer(own.rater, own.value, own.reason_missing).word == judge.word

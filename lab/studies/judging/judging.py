@@ -119,7 +119,7 @@ class JudgingJob:
     def sign(self) -> None:
         """Record the judge's configuration under its hash. Raise `LabError` if it differs from an earlier one."""
         for known in sorted(self.store.labels.config_hashes(self.study, self.judge.id) - {self.config_sha}):
-            changes = self._changes(known)
+            changes = self._describe_changes(known)
             raise LabError(
                 "judge", f"{plain(self.judge.id)} has judged here by other prompts or terms "
                 f"({known[:12]}, now {self.config_sha[:12]}){f': {changes}' if changes else ''}.",
@@ -127,7 +127,7 @@ class JudgingJob:
             )  # fmt: skip
         self._import.keep_config(self.judge, self._config)
 
-    def _changes(self, config_sha: str) -> str:
+    def _describe_changes(self, config_sha: str) -> str:
         """Describe how an earlier configuration differs from this one, empty if it was not recorded."""
         acts = self.store.labels.each_act(self.study, self.judge.id, "sat")
         kept = judge_configs((act for act in acts if act.detail.get("config_sha") == config_sha), self.judge.id)
@@ -158,7 +158,9 @@ class JudgingJob:
             def ask(work: SheetWork) -> None:
                 assert work.asking is not None
                 model = work.model = self.model_of(work.asking, llm)
-                self._ask(work, lambda asked: asking.submit(ModelQuestion(model, asked.messages, asked.schema)))
+                self._submit_question(
+                    work, lambda asked: asking.submit(ModelQuestion(model, asked.messages, asked.schema))
+                )
 
             while (following is not None and not self._is_over()) or self._pending:
                 while following is not None and len(self._pending) < asking.width and not self._is_over():
@@ -168,7 +170,7 @@ class JudgingJob:
                     self.hand_in(most=True)
                     tell(self.progress(total))
                     following = next(queue, None)
-                for work in self._came(wait(self._pending, _LOOK, FIRST_COMPLETED).done):
+                for work in self._receive_answers(wait(self._pending, _LOOK, FIRST_COMPLETED).done):
                     ask(work)
                 self.hand_in()
                 tell(self.progress(total))
@@ -181,7 +183,7 @@ class JudgingJob:
             tuple(sorted(self.without)),
         )
 
-    def _ask(
+    def _submit_question(
         self,
         work: SheetWork,
         submit: Callable[[JudgeQuestion], Future[ModelAnswer]],
@@ -197,9 +199,9 @@ class JudgingJob:
             if question.serves_all_runs:
                 self._waiting[question.sha] = []
 
-    def _came(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[SheetWork]:
+    def _receive_answers(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[SheetWork]:
         """Store the answers that arrived. Yield the sheets with a further question to ask."""
-        for work, answer in self._kept([(self._pending.pop(future), future) for future in futures]):
+        for work, answer in self._store_answers([(self._pending.pop(future), future) for future in futures]):
             asked = work.asking
             assert asked is not None
             released = self._waiting.pop(asked.sha, []) if asked.serves_all_runs else []
@@ -212,18 +214,20 @@ class JudgingJob:
                 if found is None or self._go_on(other, found):
                     yield other
 
-    def _kept(self, came: Sequence[tuple[SheetWork, Future[ModelAnswer]]]) -> list[tuple[SheetWork, PaidAnswer | None]]:
+    def _store_answers(
+        self, came: Sequence[tuple[SheetWork, Future[ModelAnswer]]]
+    ) -> list[tuple[SheetWork, PaidAnswer | None]]:
         """Return each sheet with its stored answer, in one transaction. The answer is None if its question got none."""
         found: list[tuple[SheetWork, PaidAnswer | None]] = []
         lost: LabError | None = None
         for work, future in came:
             answer = None
             try:
-                answer = PaidAnswer.of(future.result(), work.model.model)
+                answer = PaidAnswer.from_answer(future.result(), work.model.model)
             except NoModelAnswer as error:
                 if error.said:
                     self.missing += 1
-                    answer = PaidAnswer.missing(error, work.model.model)
+                    answer = PaidAnswer.without_answer(error, work.model.model)
                 else:
                     self.spent += error.usage.cost or 0.0
                     self.failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
@@ -233,7 +237,7 @@ class JudgingJob:
                 lost = error
             found.append((work, answer))
         paid = [
-            KeptAnswer.of(work.asking, work.unit.id, work.run, answer, work.expected)
+            KeptAnswer.from_question(work.asking, work.unit.id, work.run, answer, work.expected)
             for work, answer in found
             if answer is not None and work.asking is not None
         ]
@@ -318,7 +322,7 @@ class JudgingJob:
         with self.store.labels.together():
             for work, places in finished:
                 try:
-                    self._write(work, places)
+                    self._write_sheet(work, places)
                 except LabError as error:
                     failed.append(FailedSheet(work.unit.id, work.run, error.sentence))
         self.failed += failed
@@ -335,7 +339,7 @@ class JudgingJob:
             return True
         return False
 
-    def _write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
+    def _write_sheet(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
         """Write a sheet. If the label rules refuse its answers, write it without answers if they allow that."""
         try:
             self._labels.write(work, places)

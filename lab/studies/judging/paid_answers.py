@@ -37,12 +37,12 @@ class PaidAnswer(NamedTuple):
     batch: str = ""
 
     @classmethod
-    def of(cls, answer: ModelAnswer, model: str) -> PaidAnswer:
+    def from_answer(cls, answer: ModelAnswer, model: str) -> PaidAnswer:
         """Build it from a model's answer."""
         return cls(answer.text, answer.usage, model, answer.thinking, answer.source)
 
     @classmethod
-    def missing(cls, error: NoModelAnswer, model: str) -> PaidAnswer:
+    def without_answer(cls, error: NoModelAnswer, model: str) -> PaidAnswer:
         """Build it from a reply without an answer, which asking again would not change."""
         return cls("", error.usage, model, error.thinking, error.source, error.said)
 
@@ -65,7 +65,9 @@ class KeptAnswer(NamedTuple):
     """Estimated cost in US dollars."""
 
     @classmethod
-    def of(cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer, expected: float) -> KeptAnswer:
+    def from_question(
+        cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer, expected: float
+    ) -> KeptAnswer:
         """Build it from the answer to a question of a sheet."""
         return cls(question.sha, question.stage, question.serves_all_runs, unit, run, answer, expected)
 
@@ -82,27 +84,31 @@ class PaidAnswers:
 
     def find(self, question: JudgeQuestion, unit: str, run: int) -> PaidAnswer | None:
         """Return the answer to this question on this sheet, or on any sheet if it is asked once for all."""
-        return self._asked_once(question.sha) if question.serves_all_runs else self._of(unit, run).get(question.sha)
+        return (
+            self._asked_once(question.sha)
+            if question.serves_all_runs
+            else self._sheet_answers(unit, run).get(question.sha)
+        )
 
-    def holds(self, one: KeptAnswer) -> bool:
+    def contains(self, one: KeptAnswer) -> bool:
         """Return True if the file holds an answer to this question on this sheet (for an empty one: from its batch)."""
         if one.answer.batch:
             acts = self._store.labels.acts(self._study, self._judge.id, one.unit, one.run, judged=True)
             asked = (one.sha, one.answer.batch)
             return any((act.detail.get("question"), act.detail.get("batch")) == asked for act in acts)
-        found = self._asked_once(one.sha) if one.once else self._of(one.unit, one.run).get(one.sha)
+        found = self._asked_once(one.sha) if one.once else self._sheet_answers(one.unit, one.run).get(one.sha)
         return found is not None
 
     def empty_usage(self, unit: str, run: int) -> Usage:
         """Return the cost of a sheet's empty batch results."""
-        self._of(unit, run)
+        self._sheet_answers(unit, run)
         return self._empty
 
     def keep(self, answers: Sequence[KeptAnswer]) -> None:
         """Store answers in one transaction, durable on return."""
         if not answers:
             return
-        acts = [self._act(one) for one in answers]
+        acts = [self._answer_act(one) for one in answers]
         with self._store.labels.together():
             for act in acts:
                 self._store.labels.record_act(act)
@@ -111,11 +117,11 @@ class PaidAnswers:
                 # Dropped, so that the next read counts the empty result's cost.
                 self._sheet = ("", 0, {})
             elif one.once:
-                self._rows().add(one.sha, self._store.labels.act_number(act.id))
+                self._shared_answers().add(one.sha, self._store.labels.act_number(act.id))
             elif self._sheet[:2] == (one.unit, one.run):
                 self._sheet[2][one.sha] = one.answer
 
-    def _act(self, one: KeptAnswer) -> Act:
+    def _answer_act(self, one: KeptAnswer) -> Act:
         detail: dict[str, Any] = {
             "question": one.sha,
             "stage": one.stage,
@@ -135,11 +141,11 @@ class PaidAnswers:
             detail["once"] = True
         return sign_act(self._study, self._judge, "judged", one.unit, one.run, detail=detail)
 
-    def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
+    def _sheet_answers(self, unit: str, run: int) -> dict[str, PaidAnswer]:
         # One sheet in memory is enough: its questions are asked one after the other.
         if self._sheet[:2] != (unit, run):
             acts = self._store.labels.acts(self._study, self._judge.id, unit, run, judged=True)
-            self._sheet = unit, run, self._read(acts)
+            self._sheet = unit, run, self._read_acts(acts)
             self._empty = Usage(tries=0)
             for act in acts:
                 if "batch" in act.detail and act.detail.get("config_sha") == self._config:
@@ -148,26 +154,26 @@ class PaidAnswers:
 
     def _asked_once(self, sha: str) -> PaidAnswer | None:
         """Return the answer to a shared question, read from the file: a study may hold a million."""
-        number = self._rows().find(sha)
-        return self._read([self._store.labels.numbered_act(number)]).get(sha) if number is not None else None
+        number = self._shared_answers().find(sha)
+        return self._read_acts([self._store.labels.numbered_act(number)]).get(sha) if number is not None else None
 
-    def _rows(self) -> AnswerRows:
+    def _shared_answers(self) -> AnswerRows:
         """Return the index of the answers that serve every sheet, built on first use."""
         if self._once is None:
             self._once = AnswerRows()
             for number, act in self._store.labels.numbered_acts(self._study, self._judge.id, "judged"):
-                if act.rater == self._judge and act.detail.get("once") and self._answers(act):
+                if act.rater == self._judge and act.detail.get("once") and self._is_answer(act):
                     self._once.add(act.detail["question"], number)
         return self._once
 
-    def _read(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:
+    def _read_acts(self, acts: Iterable[Act]) -> dict[str, PaidAnswer]:
         return {
             act.detail["question"]: _read_answer(act.detail)
             for act in acts
-            if act.act == "judged" and self._answers(act)
+            if act.act == "judged" and self._is_answer(act)
         }
 
-    def _answers(self, act: Act) -> bool:
+    def _is_answer(self, act: Act) -> bool:
         """Return True if an act answers a question of this judge.
 
         A batch's empty result answers nothing, nor does an act whose question a withdrawal redacted.
@@ -204,13 +210,13 @@ class AnswerRows:
 
     def add(self, sha: str, row: int) -> None:
         """Store the row of a question's answer."""
-        self._recent[_first(sha)] = row
+        self._recent[_leading_number(sha)] = row
         if len(self._recent) >= _RECENT:
             self._sort_in()
 
     def find(self, sha: str) -> int | None:
         """Return the row of a question's answer, None if unknown."""
-        first = _first(sha)
+        first = _leading_number(sha)
         if first in self._recent:
             return self._recent[first]
         # The sort is stable, so the right end of equal hashes is the row that was added last.
@@ -225,5 +231,5 @@ class AnswerRows:
         self._recent = {}
 
 
-def _first(sha: str) -> int:
+def _leading_number(sha: str) -> int:
     return int(sha[:16], 16)

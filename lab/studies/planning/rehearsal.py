@@ -48,7 +48,7 @@ def rehearse(store: Store, study: Study, code: str, device: str = EMBEDDED) -> I
             _answer_questions(part, here)
         else:
             assert here.unit is not None
-            yield here.unit, _play(part, here, device)
+            yield here.unit, _play_unit(part, here, device)
     if here.stage == "nothing":
         raise LabError(what, f"nothing is dealt to {code} yet.", f"`hitlab study deal {study.id}` deals it.")
 
@@ -59,7 +59,7 @@ def _answer_quiz(part: Participation, here: PlayPosition) -> None:
     part.answer_quiz(persona, part.quiz_state(persona).waiting[0].right)
 
 
-def _play(part: Participation, here: PlayPosition, device: str) -> Trace:
+def _play_unit(part: Participation, here: PlayPosition, device: str) -> Trace:
     from simulators import library
     from simulators.task_variation import world
 

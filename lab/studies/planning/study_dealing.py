@@ -65,14 +65,14 @@ def deal_study(
         study.id,
         study.version,
         new,
-        tuple(_dealt(code, assignments) for code in people_of(store, study) if code not in withdrawn),
+        tuple(_rater_line(code, assignments) for code in people_of(store, study) if code not in withdrawn),
         sum(unit.id not in dealt_units for unit in units) if dealt_units else 0,
         rule_labels,
         withdrawn,
     )
 
 
-def _dealt(code: str, assignments: list[Assignment]) -> RaterDealt:
+def _rater_line(code: str, assignments: list[Assignment]) -> RaterDealt:
     stages = [assignment.stage for assignment in assignments if assignment.rater == code]
     return RaterDealt(code, stages.count("pilot"), stages.count("main"), stages.count("repeat"))
 

@@ -59,7 +59,7 @@ def planned_extension(store: Store, study: Study, plan: Plan, by: Actor) -> Stud
     sample, skipped = further_units(store, plan, study)
     new = [replace(unit, pilot=False) for unit in sample.units if unit.id not in units_by_id]
     old = [unit for unit in sample.units if unit.id in units_by_id]
-    changed_count = sum(encode(_unmarked(unit)) != encode(_unmarked(units_by_id[unit.id])) for unit in old)
+    changed_count = sum(encode(_without_marks(unit)) != encode(_without_marks(units_by_id[unit.id])) for unit in old)
     if changed_count and plan.items:
         raise LabError(
             f"study {study.name}",
@@ -104,6 +104,6 @@ def _check_newest(store: Store, study: Study) -> None:
         raise LabError(what, "is archived.", f"`hitlab study restore {study.id}` brings it back.")
 
 
-def _unmarked(unit: Unit) -> Unit:
+def _without_marks(unit: Unit) -> Unit:
     """Return a unit without the marks that freezing adds."""
     return replace(unit, pilot=False, practice=False, gold=())

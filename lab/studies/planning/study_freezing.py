@@ -154,10 +154,10 @@ def _plan_of_study(
             )
         study = replace(study, version=old.version + fresh)
         differs = differences(old, study) if fresh else ()
-    return study, units, _line(study, units, [*sample.told, *reasons], differs, fresh=fresh)
+    return study, units, _study_line(study, units, [*sample.told, *reasons], differs, fresh=fresh)
 
 
-def _line(
+def _study_line(
     study: Study, units: Sequence[Unit], reasons: Sequence[str], differs: Sequence[str], *, fresh: bool
 ) -> StudyFrozen:
     return StudyFrozen(

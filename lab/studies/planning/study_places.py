@@ -57,22 +57,22 @@ class StudyPlaces:
         """Return the unit with this id or prefix, or the only one about the run so named."""
         unit = (
             self._units.pop(name, None)
-            or self._exact(name)
-            or self.store.studies.unit(self.study, self._find(name, where))
+            or self._unit_by_id(name)
+            or self.store.studies.unit(self.study, self._find_unit_id(name, where))
         )
         self._units[unit.id] = unit
         if len(self._units) > _KEPT:
             self._units.popitem(last=False)
         return unit
 
-    def _exact(self, id: str) -> Unit | None:
+    def _unit_by_id(self, id: str) -> Unit | None:
         """Return the unit with exactly this id, without listing all."""
         try:
             return self.store.studies.unit(self.study, id)
         except LabError:
             return None
 
-    def _find(self, name: str, where: str) -> str:
+    def _find_unit_id(self, name: str, where: str) -> str:
         if not name:
             raise LabError(where, "field unit: is empty")
         if self._ids is None:
@@ -83,12 +83,12 @@ class StudyPlaces:
         if len(ids) == 1:
             return ids[0]
         if not ids:
-            near = self._near(name)
+            near = self._similar_name(name)
             raise LabError(where, f"field unit: {name!r} is no unit of {self.study.name}, nor a run of one{near}")
         some = ", ".join(ids[:3]) + (", ..." if len(ids) > 3 else "")
         raise LabError(where, f"field unit: {name!r} fits {len(ids)} units ({some}); write more of it")
 
-    def _near(self, name: str) -> str:
+    def _similar_name(self, name: str) -> str:
         if not self.suggests or self._ids is None:
             return ""
         runs = {run[: len(name)] for runs in self._ids.values() for run in runs}
@@ -103,15 +103,15 @@ class StudyPlaces:
                 raise LabError(where, "field region: is told without the step that it is on")
             return f"{unit.runs[0]}@{unit.step + 1}"
         if answer.evidence:
-            run, step = self._place(unit, answer.evidence, where)
+            run, step = self._cited_step(unit, answer.evidence, where)
             if answer.step not in (None, step):
                 raise LabError(where, f"field step: {answer.step} is not that of evidence {answer.evidence}")
         else:
             run, step = self._only_run(unit, where), answer.step or 0
-        self._check(unit, run, step, answer, where)
+        self._check_citation(unit, run, step, answer, where)
         return f"{run}@{step}"
 
-    def _place(self, unit: Unit, evidence: str, where: str) -> tuple[str, int]:
+    def _cited_step(self, unit: Unit, evidence: str, where: str) -> tuple[str, int]:
         name, _, number = evidence.rpartition("@")
         runs = [run for run in unit.runs if name and run.startswith(name)]
         step = whole_number(number)
@@ -127,7 +127,7 @@ class StudyPlaces:
             raise LabError(where, "field step: the unit is about no run")
         return unit.runs[0]
 
-    def _check(self, unit: Unit, run: str, step: int, answer: RowAnswer, where: str) -> None:
+    def _check_citation(self, unit: Unit, run: str, step: int, answer: RowAnswer, where: str) -> None:
         name = "evidence" if answer.evidence else "step"
         if step < 1:
             raise LabError(where, f"field {name}: {step} is no step; they are counted from 1")

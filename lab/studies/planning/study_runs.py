@@ -15,7 +15,7 @@ from lab.core.errors import LabError
 from lab.core.run.measured_run import MeasuredRun
 from lab.core.study.protocol import Protocol
 from lab.core.task.task import Persona, Task, load_persona
-from lab.runs.run_selection import runs_by_id, runs_matching
+from lab.runs.listing.run_selection import runs_by_id, runs_matching
 from store.store import Store
 
 
@@ -42,7 +42,7 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
     run_ids = list(dict.fromkeys([*run_ids, *(store.runs.find(id) for pair in plan.pairs for id in pair)]))
     cases = []
     for case in store.runs.measured(run_ids):
-        why = _unfit(case, plan, by_id=bool(named_ids))
+        why = _unfit_reason(case, plan, by_id=bool(named_ids))
         if why:
             skipped.append(Skipped(case.id, why))
         else:
@@ -50,7 +50,7 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
     return cases
 
 
-def _unfit(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
+def _unfit_reason(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
     """Return the reason why a run cannot be in the study, empty if it can."""
     if case.status == "open":
         return "not ended"
@@ -129,13 +129,13 @@ def profiles_of(plan: Plan, cases: Iterable[MeasuredRun]) -> dict[str, Persona]:
         hint = "Leave it out, or name KnowU-Bench's user_profile."
         raise LabError(f"study {plan.name}", f"field profiles: {folder} holds no profile", hint)
     for name in logs:
-        path = _profile(folder, name)
+        path = _find_profile(folder, name)
         if path is not None:
             profiles[name] = replace(load_persona(path, source=plan.log), id=name)
     return profiles
 
 
-def _profile(folder: Path, name: str) -> Path | None:
+def _find_profile(folder: Path, name: str) -> Path | None:
     """Return the path of a person's profile in a folder or in KnowU-Bench's layout below it, None if missing."""
     # The name comes from a stranger's run: it must not lead out of the folder.
     if not name or Path(name).name != name or name in (".", ".."):

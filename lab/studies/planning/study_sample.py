@@ -58,10 +58,10 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
     cases = cases_of(store, plan, skipped)
     tasks = tasks_of(plan)
     by_kind: dict[str, StudySample] = {}
-    for kind, protocol, some, of in _parts(plan, cases, tasks, skipped):
+    for kind, protocol, some, of in _split_by_protocol(plan, cases, tasks, skipped):
         _check_source(protocol, plan, some, of, skipped)
-        builder = _Units(store, plan, protocol, skipped)
-        units = builder.of(some, of)
+        builder = _UnitBuilder(store, plan, protocol, skipped)
+        units = builder.all_units(some, of)
         if units:
             by_kind[kind] = StudySample(
                 plan.name,
@@ -74,7 +74,7 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
         hint = "`hitlab runs list` lists what is there."
         if not plan.profiles and any("profile" in one.why for one in skipped):
             hint = "--profiles FOLDER takes KnowU-Bench's user_profile."
-        raise LabError(f"study {plan.name}", f"has nothing to ask{_why(skipped)}", hint)
+        raise LabError(f"study {plan.name}", f"has nothing to ask{_format_reasons(skipped)}", hint)
     if len(by_kind) > 1:
         by_kind = {kind: one._replace(name=f"{plan.name}-{kind}") for kind, one in by_kind.items()}
     if not plan.gold:
@@ -99,17 +99,19 @@ def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, 
         skipped += [Skipped(case.id, f"not of a {kind} task, as this study's are") for case in others]
         cases = [case for case in cases if split_of_case(case) == kind]
     _check_source(study.protocol, plan, cases, tasks, skipped)
-    builder = _Units(store, plan, study.protocol, skipped)
-    units = builder.of(cases, tasks)
+    builder = _UnitBuilder(store, plan, study.protocol, skipped)
+    units = builder.all_units(cases, tasks)
     if not units:
         raise LabError(
-            f"study {study.name}", f"has nothing more to ask{_why(skipped)}", "`hitlab runs list` lists runs."
+            f"study {study.name}",
+            f"has nothing more to ask{_format_reasons(skipped)}",
+            "`hitlab runs list` lists runs.",
         )
     blank = builder.blank(builder.cases_of(cases, units))
     return StudySample(study.id, study.protocol, units, builder.origin_sentences(cases, units), blank), skipped
 
 
-def _parts(
+def _split_by_protocol(
     plan: Plan, cases: Sequence[MeasuredRun], tasks: Sequence[Task], skipped: list[Skipped]
 ) -> list[tuple[str, Protocol, Sequence[MeasuredRun], Sequence[Task]]]:
     """Return each protocol with its runs and tasks, by kind of task. Note runs of a kind without a protocol."""
@@ -137,7 +139,9 @@ def _check_source(
     """Raise `LabError` if the plan names no source for the protocol's kind of unit."""
     what = f"study {plan.name}"
     if protocol.unit == "task to play" and not tasks:
-        raise LabError(what, f"field tasks: there is none to play{_why(skipped)}", "--tasks NAME... or --tasks all")
+        raise LabError(
+            what, f"field tasks: there is none to play{_format_reasons(skipped)}", "--tasks NAME... or --tasks all"
+        )
     if protocol.unit in ("pair of instruction sets", "pair of texts") and not plan.items:
         raise LabError(
             what, f"field items: {protocol.id} is asked of a {protocol.unit}", "--items FILE.jsonl has them."
@@ -160,7 +164,7 @@ def _check_shadow_replies(protocol: Protocol, plan: Plan) -> None:
         raise LabError(what, f"field shadow_replies: {problem}")
 
 
-class _Units:
+class _UnitBuilder:
     """Builds the units of one protocol. Notes in `skipped` what has nothing to ask."""
 
     def __init__(self, store: Store, plan: Plan, protocol: Protocol, skipped: list[Skipped]) -> None:
@@ -176,7 +180,7 @@ class _Units:
             plan.conditions, plan.agent, plan.phone_seed, plan.vary, plan.steps, plan.seed, plan.beyond, plan.shows
         )
 
-    def of(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> list[Unit]:
+    def all_units(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> list[Unit]:
         """Return every unit of these runs and tasks."""
         self._look_up(cases, tasks)
         if self.protocol.only_failed:
@@ -190,11 +194,11 @@ class _Units:
         if unit == "task" and not tasks:
             tasks = [*{case.task.id: case.task for case in reversed(cases)}.values()]
         if unit not in _EACH or self.plan.items or self.plan.earlier:
-            units = self._all(cases, tasks)
+            units = self._build_units(cases, tasks)
         elif unit in ("task", "task to play"):
-            units = self._each(tasks, lambda some: self._all((), some), lambda task: task.id)
+            units = self._units_of_accepted(tasks, lambda some: self._build_units((), some), lambda task: task.id)
         else:
-            units = self._each(cases, lambda some: self._all(some, ()), lambda case: case.id)
+            units = self._units_of_accepted(cases, lambda some: self._build_units(some, ()), lambda case: case.id)
         return [unit for unit in units if self._has_owner(unit)]
 
     def _check_agent(self, tasks: Sequence[Task]) -> None:
@@ -209,8 +213,8 @@ class _Units:
         unit_cases = self.cases_of(cases, units)
         designed = sum(subject_of(case.task) in self.designs for case in unit_cases)
         sentences = [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
-        sentences += self._unknown(unit_cases)
-        sentences += self._unseen(unit_cases)
+        sentences += self._describe_unknown_personas(unit_cases)
+        sentences += self._describe_missing_screens(unit_cases)
         plays = [unit.play for unit in units if unit.play is not None]
         if plays:
             ways = "; ".join(dict.fromkeys(play.condition for play in plays))
@@ -228,7 +232,7 @@ class _Units:
             return 0
         return sum(bool(case.steps) and not any(step.recorded for step in case.steps) for case in cases)
 
-    def _unknown(self, cases: Sequence[MeasuredRun]) -> list[str]:
+    def _describe_unknown_personas(self, cases: Sequence[MeasuredRun]) -> list[str]:
         """Describe the runs whose persona or log is to be shown but unknown."""
         persona_parts = [what for what in ("persona", "log") if what in {*self.protocol.shows, *self.plan.shows}]
         lacking = [
@@ -246,7 +250,7 @@ class _Units:
         have = "has" if len(lacking) == 1 else "have"
         return [f"{len(lacking):,} of the runs {have} {what} to be shown beside them{whose}"]
 
-    def _unseen(self, cases: Sequence[MeasuredRun]) -> list[str]:
+    def _describe_missing_screens(self, cases: Sequence[MeasuredRun]) -> list[str]:
         """Describe the runs that lack screens, if screens are shown."""
         if "screens" not in {*self.protocol.shows, *self.plan.shows}:
             return []
@@ -284,7 +288,7 @@ class _Units:
         self.skipped.append(Skipped(unit.id, f"its owner {unit.owner} is none of the raters"))
         return False
 
-    def _each(
+    def _units_of_accepted(
         self, things: Sequence[T], make: Callable[[Sequence[T]], list[Unit]], id_of: Callable[[T], str]
     ) -> list[Unit]:
         # One call for all is much quicker than one for each, and refusals are rare.
@@ -296,9 +300,12 @@ class _Units:
                 self.skipped.append(Skipped(id_of(things[0]), _without_name(things[0], error)))
                 return []
         half = len(things) // 2
-        return [*self._each(things[:half], make, id_of), *self._each(things[half:], make, id_of)]
+        return [
+            *self._units_of_accepted(things[:half], make, id_of),
+            *self._units_of_accepted(things[half:], make, id_of),
+        ]
 
-    def _all(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> list[Unit]:
+    def _build_units(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> list[Unit]:
         plan = self.plan
         return units_for(
             self.protocol,
@@ -310,7 +317,7 @@ class _Units:
             personas=self.personas,
             pairs=[(self.store.runs.find(a), self.store.runs.find(b)) for a, b in plan.pairs],
             past=self.past,
-            earlier=_earlier(self.store, plan.earlier) if plan.earlier else None,
+            earlier=_find_earlier(self.store, plan.earlier) if plan.earlier else None,
             shadows={case.id: self.store.shadows.current(case.id) for case in cases} if plan.shadow_replies else None,
             terms=self.terms,
         )
@@ -325,12 +332,12 @@ def _without_name(thing: object, error: LabError) -> str:
     return whose.replace(f"its task {task} ", "its task ").replace(f"its task {task},", "its task,").rstrip(".")
 
 
-def _why(skipped: Sequence[Skipped]) -> str:
+def _format_reasons(skipped: Sequence[Skipped]) -> str:
     """Format the first reasons for which runs were left out."""
     reasons = list(dict.fromkeys(one.why for one in skipped))
     return f" ({len(skipped):,} left out: {'; '.join(reasons[:3])})" if reasons else ""
 
 
-def _earlier(store: Store, name: str) -> EarlierStudy:
+def _find_earlier(store: Store, name: str) -> EarlierStudy:
     study = store.studies.study(name)
     return EarlierStudy(study, list(store.studies.units(study)), list(store.labels.read(study)))

@@ -24,14 +24,14 @@ def split_of(store: Store, study: Study, share: float | None = None) -> StudySpl
     split = split_in(store.labels.acts_of(study, SPLIT))
     units = [unit for unit in store.studies.units(study) if unit.play is None]
     if split is None:
-        return draw_split(study, units, _tasks(store), DEV_SHARE if share is None else share)
+        return draw_split(study, units, _task_lister(store), DEV_SHARE if share is None else share)
     if share is not None and share != split.share:
         raise LabError(
             "--dev-share",
             f"{share:g}: {study.name} was split with {split.share:g} in dev; a split never changes.",
             code=2,
         )
-    return extend_split(study, split, units, _tasks(store))
+    return extend_split(study, split, units, _task_lister(store))
 
 
 def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:
@@ -48,7 +48,7 @@ def check_split(study_data: StudyData) -> None:
         raise LabError(f"study {study.name}", "is not split into dev and test yet.", hint)
 
 
-def _tasks(store: Store) -> Callable[[Unit], list[str]]:
+def _task_lister(store: Store) -> Callable[[Unit], list[str]]:
     """Return a function that lists a unit's tasks: its own and those of its runs."""
 
     @cache

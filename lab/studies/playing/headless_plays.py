@@ -67,16 +67,16 @@ def headless_plays(store: Store, study: Study, model: str = "", code: str = "") 
     `code` is the model's rater code (default: `model:NAME`). Raise `LabError` if a person has that code.
     """
     units = [unit for unit in store.studies.units(study) if unit.play is not None]
-    plays = [HeadlessPlay(unit, SCRIPT, "script") for unit in units if _of(unit).user == "script"]
+    plays = [HeadlessPlay(unit, SCRIPT, "script") for unit in units if _play_of_unit(unit).user == "script"]
     if not model:
         return plays
     by = Actor("model", check_rater(study, code or f"model:{model}", "model", "", "study play").id, model)
-    theirs = {unit.id: unit for unit in units if _of(unit).user == "model"}
+    theirs = {unit.id: unit for unit in units if _play_of_unit(unit).user == "model"}
     order = shuffled((study.id, study.seed), list(theirs), "order", by.id)
     return [*plays, *(HeadlessPlay(theirs[id], by, f"model:{model}") for id in order)]
 
 
-def _of(unit: Unit) -> Play:
+def _play_of_unit(unit: Unit) -> Play:
     assert unit.play is not None
     return unit.play
 
@@ -91,14 +91,14 @@ def check_plays(store: Store, study: Study, plays: Sequence[HeadlessPlay], setti
             library.script(headless_play.play.task.id)
         elif headless_play.by.id not in seen:
             seen.add(headless_play.by.id)
-            llm = Llm(headless_play.by.shown, terms(settings))
+            llm = Llm(headless_play.by.display_name, terms(settings))
             llm.check()
             _check_config(store, study, headless_play, llm)
 
 
 def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> None:
     """Raise `LabError` if this code has played here with another prompt or other terms."""
-    now = ModelUser(one.by.shown, llm, one.play.task, one.play.persona, shows_of(study)).config_sha
+    now = ModelUser(one.by.display_name, llm, one.play.task, one.play.persona, shows_of(study)).config_sha
     acts = [act for act in store.labels.acts(study, one.by.id) if act.rater.kind == "model" and act.act == "played"]
     for config in sorted({str(act.detail["config"]) for act in acts if "config" in act.detail} - {now}):
         raise LabError(
@@ -109,7 +109,7 @@ def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> No
 
 def shows_of(study: Study) -> tuple[Show, ...]:
     """Return what a model sees in a play: the words of the screen too if the study shows screens."""
-    return SEEING_SHOWS if "screens" in study.shown else USER_SHOWS
+    return SEEING_SHOWS if "screens" in study.visible_parts else USER_SHOWS
 
 
 # -- playing ---------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class PlayBudget:
         self._unpriced += usage.cost is None
 
     @property
-    def ended(self) -> str:
+    def stop_reason(self) -> str:
         """Reason to start no further play: the mean cost of earlier plays, or an unknown cost. Empty to continue."""
         if self.most is None:
             return ""
@@ -151,11 +151,11 @@ def play_all(
         if before is not None:
             yield PlayDone(what, before, new=False)
             continue
-        if what.by != SCRIPT and budget.ended:
-            yield budget.ended
+        if what.by != SCRIPT and budget.stop_reason:
+            yield budget.stop_reason
             return
         budget.plays += what.by != SCRIPT
-        play = _play(store, study, what, device, budget)
+        play = _play_unit(store, study, what, device, budget)
         yield play
         silent = silent + 1 if play.why else 0
         if silent == _SILENT:
@@ -177,7 +177,7 @@ def _ended_before(store: Store, study: Study, what: HeadlessPlay) -> Trace | Non
     return trace
 
 
-def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: PlayBudget) -> PlayDone:
+def _play_unit(store: Store, study: Study, what: HeadlessPlay, device: str, budget: PlayBudget) -> PlayDone:
     """Play one unit or resume its run, and tie the run to it."""
     run = claim(store, study, what.by, what.unit.id, condition=what.play.condition)
     session = session_of(store, what.play, run, "", what.user, device=device, study=study)
@@ -218,21 +218,21 @@ class LeavingUser:
         """The model's configuration hash, empty for a script."""
         return self.user.config_sha if isinstance(self.user, ModelUser) else ""
 
-    def look(self, screen: Observation) -> None:
+    def see_screen(self, screen: Observation) -> None:
         """Pass the screen on to a user that can see."""
         if isinstance(self.user, SeesScreen):
-            self.user.look(screen)
+            self.user.see_screen(screen)
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
         """Return the user's reply. Raise `WaitCancelled` after leaving the run."""
         try:
             reply = self.user.reply(question, history, stop)
         except UnusedReplies as error:
-            self._lost(error.usage)
+            self._lose_answer(error.usage)
             raise
         except NoModelAnswer as error:
             if error.usage.cost is not None:
-                self._lost(error.usage)
+                self._lose_answer(error.usage)
             self.why = plain(without_keys(error.sentence), lines=False)
             self._leave()
             raise WaitCancelled from error
@@ -240,7 +240,7 @@ class LeavingUser:
             self._budget.took(reply.usage)
         return reply
 
-    def _lost(self, usage: Usage) -> None:
+    def _lose_answer(self, usage: Usage) -> None:
         self._budget.took(usage)
         self.lost += usage.cost or 0.0
 

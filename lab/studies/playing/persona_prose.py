@@ -56,15 +56,15 @@ def persona_prose(facts: Mapping[str, Any], name: str, locale: str = "en") -> li
     Values that mean "nothing" are left out. Identifiers and coordinates go to a last section of details instead of
     sentences.
     """
-    writer = _Writer(plain(name, lines=False), locale)
+    writer = _ProseWriter(plain(name, lines=False), locale)
     details: list[tuple[tuple[str, ...], Any]] = []
-    spoken = _spoken(facts, (), details)
+    spoken = _speakable_part(facts, (), details)
     sections = [
         ProseSection(writer.title(key), tuple(writer.paragraphs(key, content)))
         for key, content in (spoken.items() if isinstance(spoken, dict) else ())
     ]
     if details:
-        sections.append(ProseSection(writer.said("_details"), tuple(writer.details(details))))
+        sections.append(ProseSection(writer.phrase("_details"), tuple(writer.details(details))))
     return [section for section in sections if section.paragraphs]
 
 
@@ -76,18 +76,18 @@ def key_words(key: object, locale: str) -> str:
     return words_in(NAMES, locale).get(str(key)) or words or str(key)
 
 
-def _spoken(content: Any, path: tuple[str, ...], details: list[tuple[tuple[str, ...], Any]]) -> Any:
+def _speakable_part(content: Any, path: tuple[str, ...], details: list[tuple[tuple[str, ...], Any]]) -> Any:
     """Return the part of a fact for sentences, None if empty. Append identifiers and coordinates to `details`."""
     if path and _is_detail(path[-1], content):
         details.append((path, content))
         return None
     if isinstance(content, dict):
-        parts = {str(key): _spoken(one, (*path, str(key)), details) for key, one in content.items()}
+        parts = {str(key): _speakable_part(one, (*path, str(key)), details) for key, one in content.items()}
         return {key: one for key, one in parts.items() if one is not None} or None
     if isinstance(content, list | tuple):
         named = [str(one.get("name", at)) if isinstance(one, dict) else "" for at, one in enumerate(content, 1)]
         items = [
-            _spoken(one, (*path, name) if name else (*path, ""), details)
+            _speakable_part(one, (*path, name) if name else (*path, ""), details)
             for name, one in zip(named, content, strict=True)
         ]
         return [one for one in items if one is not None] or None
@@ -106,7 +106,7 @@ def _is_detail(key: str, content: Any) -> bool:
     return content is not None and str(content).strip().casefold() not in _NOTHING and last in _POSITION | _IDS
 
 
-class _Writer:
+class _ProseWriter:
     def __init__(self, name: str, locale: str) -> None:
         self._name = name
         self._locale = locale
@@ -120,16 +120,16 @@ class _Writer:
     def paragraphs(self, key: str, content: Any) -> Iterator[Paragraph]:
         """Yield the paragraphs of a key: its plain values first, then each nested part."""
         if not isinstance(content, dict):
-            yield from self._part(key, content, lead="")
+            yield from self._part_paragraphs(key, content, lead="")
             return
         alone = {name: part for name, part in content.items() if not _holds_more(part)}
         if alone:
-            yield Paragraph("", self._join([*self._who(alone), self._sentences(alone)]))
+            yield Paragraph("", self._join_sentences([*self._introduce_person(alone), self._sentences(alone)]))
         for name, part in content.items():
             if _holds_more(part):
-                yield from self._part(name, part, lead="" if name in _FORMS else self.title(name))
+                yield from self._part_paragraphs(name, part, lead="" if name in _FORMS else self.title(name))
 
-    def said(self, key: str) -> str:
+    def phrase(self, key: str) -> str:
         """Return words in the writer's locale."""
         return self._said[key]
 
@@ -140,19 +140,19 @@ class _Writer:
             last = path[-1].casefold()
             at = (*path[:-1], "position") if last in _POSITION else path
             at = tuple(key for key in at if key not in _FORMS)
-            pairs.setdefault(at, []).append(self._listed(content))
+            pairs.setdefault(at, []).append(self._list_words(content))
         for path, values in pairs.items():
             of = [
                 self.title(key) if not at else key_words(key, self._locale) for at, key in enumerate(path[-2:]) if key
             ]
-            yield Paragraph(self._said["_comma"].join(of), self._ended(", ".join(values)))
+            yield Paragraph(self._said["_comma"].join(of), self._end_sentence(", ".join(values)))
 
-    def _listed(self, content: Any) -> str:
+    def _list_words(self, content: Any) -> str:
         items = content.values() if isinstance(content, dict) else content
         parts = items if isinstance(content, dict | list | tuple) else [content]
         return ", ".join(plain(str(one), lines=False) for one in parts)
 
-    def _who(self, facts: dict[str, Any]) -> Iterator[str]:
+    def _introduce_person(self, facts: dict[str, Any]) -> Iterator[str]:
         """Yield name, age and employer in one sentence and remove them from the facts."""
         if "age" not in facts:
             return
@@ -160,38 +160,38 @@ class _Writer:
             del facts["full_name"]
         values = {key: self.value(facts.pop(key)) for key in ("nickname", "age", "employer") if key in facts}
         says = self._said["_who"] + self._said["_who_works"] * ("employer" in values) + self._said["_stop"]
-        also = self._fill(self._said["_also"], **values) if "nickname" in values else ""
-        yield self._fill(says, also=also, **values)
+        also = self._fill_template(self._said["_also"], **values) if "nickname" in values else ""
+        yield self._fill_template(says, also=also, **values)
 
-    def _join(self, sentences: Iterable[str]) -> str:
+    def _join_sentences(self, sentences: Iterable[str]) -> str:
         """Join sentences, with a blank after Latin punctuation."""
         whole, gap = "", self._said["_gap"]
         for sentence in filter(None, sentences):
             whole += (gap or " " * whole.endswith((".", "!", "?"))) * bool(whole) + sentence
         return whole
 
-    def _ended(self, text: str) -> str:
+    def _end_sentence(self, text: str) -> str:
         """Return a text with a full stop at its end."""
         if not text or text.endswith(_ENDS):
             return text
         return text + ("." if text[-1].isascii() else self._said["_stop"])
 
-    def _part(self, key: str, content: Any, lead: str) -> Iterator[Paragraph]:
+    def _part_paragraphs(self, key: str, content: Any, lead: str) -> Iterator[Paragraph]:
         if isinstance(content, dict):
             yield Paragraph(lead, self._sentences(content, lead=lead))
         elif isinstance(content, list) and _holds_more(content):
-            items = (self._item(number, one) for number, one in enumerate(content, 1))
-            yield Paragraph(lead, self._join(items))
+            items = (self._entry_words(number, one) for number, one in enumerate(content, 1))
+            yield Paragraph(lead, self._join_sentences(items))
         else:
             yield Paragraph(lead, self._sentences({key: content}))
 
-    def _item(self, number: int, content: Any) -> str:
+    def _entry_words(self, number: int, content: Any) -> str:
         """Return one entry of a list, under its own name if it has one."""
         if not isinstance(content, dict):
-            return self._ended(self.value(content))
+            return self._end_sentence(self.value(content))
         name = self.value(content["name"]) if content.get("name") else f"{number}"
         rest = self._sentences({key: one for key, one in content.items() if key != "name"})
-        return self._said["_item"].format(item=name, value=rest) if rest else self._ended(name)
+        return self._said["_item"].format(item=name, value=rest) if rest else self._end_sentence(name)
 
     def _sentences(self, facts: Mapping[str, Any], owner: str = "", lead: str = "") -> str:
         if lead and str(facts.get("label", "")).casefold() == lead.casefold():
@@ -200,55 +200,57 @@ class _Writer:
         sentences = []
         for key, content in facts.items():
             if key in when:
-                sentences += [self._when(when)] if key == next(one for one in facts if one in when) else []
+                sentences += [self._time_and_place(when)] if key == next(one for one in facts if one in when) else []
             elif isinstance(content, dict):
                 sentences.append(self._sentences(content, "" if key in _FORMS else key_words(key, self._locale)))
             elif isinstance(content, list) and _holds_more(content):
-                sentences += [self._item(number, one) for number, one in enumerate(content, 1)]
+                sentences += [self._entry_words(number, one) for number, one in enumerate(content, 1)]
             else:
                 sentences.append(self._sentence(key, content, owner))
-        return self._join(_run_on(sentences, self._said))
+        return self._join_sentences(_run_on(sentences, self._said))
 
     def _sentence(self, key: str, content: Any, owner: str) -> str:
         value = self.value(content)
         if key == "description" or (isinstance(content, list) and value.endswith(_ENDS)):
-            return self._ended(value)
+            return self._end_sentence(value)
         if key in ("detail", "instructions", "special_notes") and value.endswith(_ENDS):
             return value
         fact = key_words(key, self._locale)
         fact = self._said["_of"].format(fact=fact, owner=owner) if owner else fact
         says = self._said.get(key)
         if says is not None and not value.endswith(_ENDS):
-            return self._fill(says, value=_small(value) if key == "occupation" else value)
+            return self._fill_template(says, value=_lower_first(value) if key == "occupation" else value)
         plural = fact.endswith("s") and not fact.endswith("ss")
         several = isinstance(content, list) and len(content) > 1 and not plural
         long = value.endswith(_ENDS) or len(value) > _SHORT or ":" in value
         if isinstance(content, bool) or long or several:
-            return self._ended(self._fill(self._said["_as for"], fact=fact[:1].upper() + fact[1:], value=value))
-        return self._fill(self._said["_are" if plural else "_is"], fact=fact, value=value)
+            return self._end_sentence(
+                self._fill_template(self._said["_as for"], fact=fact[:1].upper() + fact[1:], value=value)
+            )
+        return self._fill_template(self._said["_are" if plural else "_is"], fact=fact, value=value)
 
-    def _fill(self, says: str, **values: str) -> str:
+    def _fill_template(self, says: str, **values: str) -> str:
         """Return a sentence with its placeholders replaced. Braces in the values have no effect."""
         # Not str.format: a value is a stranger's text and may hold braces.
         every = {"name": self._name, **values}
         return re.sub(r"\{(\w+)\}", lambda match: every.get(match[1], match[0]), says)
 
-    def _when(self, facts: Mapping[str, Any]) -> str:
+    def _time_and_place(self, facts: Mapping[str, Any]) -> str:
         """Return when and where something happens, in one sentence."""
-        parts = [self._moment(key, self.value(content).rstrip(".。"), content) for key, content in facts.items()]
-        return self._fill(self._said["_when"], value=self._said["_comma"].join(parts))
+        parts = [self._moment_words(key, self.value(content).rstrip(".。"), content) for key, content in facts.items()]
+        return self._fill_template(self._said["_when"], value=self._said["_comma"].join(parts))
 
-    def _moment(self, key: str, value: str, content: Any) -> str:
+    def _moment_words(self, key: str, value: str, content: Any) -> str:
         match key:
             case "time" | "time_range":
-                return self._fill(self._said["_at" if key == "time" else "_between"], value=value)
+                return self._fill_template(self._said["_at" if key == "time" else "_between"], value=value)
             case "event":
-                return self._fill(self._said["_event"], value=_small(value))
+                return self._fill_template(self._said["_event"], value=_lower_first(value))
             case "place" if " " not in value:
-                return self._fill(self._said["_in"], value=key_words(value, self._locale))
-            case "days" if _days(content):
-                return self._fill(self._said["_from" if " to " in value else "_on"], value=value)
-        return _small(value)
+                return self._fill_template(self._said["_in"], value=key_words(value, self._locale))
+            case "days" if _are_weekdays(content):
+                return self._fill_template(self._said["_from" if " to " in value else "_on"], value=value)
+        return _lower_first(value)
 
     def value(self, content: Any) -> str:
         """Return a value in words."""
@@ -292,10 +294,10 @@ def _holds_more(content: Any) -> bool:
     )
 
 
-def _days(content: Any) -> bool:
+def _are_weekdays(content: Any) -> bool:
     return all(str(one) in _DAYS for one in (content if isinstance(content, list) else [content]))
 
 
-def _small(text: str) -> str:
+def _lower_first(text: str) -> str:
     """Return a text with a lower-case first letter, unless it begins with a name or an acronym."""
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text

@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import replace
 
 from annotators.assignment import deal_play_again
-from annotators.consent import consent_text, text_sha
+from annotators.consent import consent_text
 from annotators.quiz import QuizItem, pass_mark, quiz
+from lab.core.codec import sha_of
 from lab.core.errors import LabError
 from lab.core.run.trace import Ended, Trace
 from lab.core.settings import EMBEDDED
@@ -78,7 +79,7 @@ class Participation:
 
     def where(self) -> PlayPosition:
         """Return the exact position to resume at. An interrupted run on a real phone is dealt again first."""
-        self._check()
+        self._check_study()
         acts = sorted(self.store.labels.acts(self.study, self.person.id), key=lambda act: (act.at, act.id))
         consent_acts = [act.act for act in acts if act.act == "consent" or (act.act == "left" and "why" in act.detail)]
         if not consent_acts or consent_acts[-1] == "left":
@@ -92,7 +93,7 @@ class Participation:
         here = PlayPosition("brief", assignment, unit, number=number, of=len(assignments))
         return self._at_run(here) or self._before_run(here, acts)
 
-    def _check(self) -> None:
+    def _check_study(self) -> None:
         if self.store.labels.has_withdrawn(self.person.id):
             raise LabError(f"study {self.study.name}", f"{self.person.id} has withdrawn.")
         if self.store.studies.locked(self.study):
@@ -137,7 +138,7 @@ class Participation:
     def _deal_again(self, one: Assignment, trace: Trace) -> None:
         """End a run that was interrupted on a real phone and deal its play again. Repeating it changes nothing."""
         if not self._acts(one, "interrupted"):
-            self._act("interrupted", one, {"run": trace.id})
+            self._record_act("interrupted", one, {"run": trace.id})
         if trace.ended is None:
             why = "interrupted on a real phone, which cannot be put back"
             self.store.runs.append_event(trace.id, Ended(seq=trace.last + 1, at=now(), status="stopped", reason=why))
@@ -145,25 +146,25 @@ class Participation:
         theirs = self.store.studies.assignments(self.study, self.person.id)
         if not any(other.unit == one.unit and other.run > one.run for other in theirs):
             again = deal_play_again(self.study, one, theirs)
-            self._act("dealt", one, {"run": again.run, "position": again.position})
+            self._record_act("dealt", one, {"run": again.run, "position": again.position})
             self.store.studies.deal(self.study, [replace(again, at=now())])
-        self._act("commit", one, {"interrupted": trace.id})
+        self._record_act("commit", one, {"interrupted": trace.id})
 
     def begin_sitting(self) -> None:
         """Record the act "sat" (a session begins)."""
-        self._act("sat", None, {})
+        self._record_act("sat", None, {})
 
     def end_sitting(self, seconds: float, away: float) -> None:
         """Record the end of a session, with the seconds of work and the seconds away."""
-        self._act("rose", None, {"seconds": round(seconds, 1), "away": round(away, 1)})
+        self._record_act("rose", None, {"seconds": round(seconds, 1), "away": round(away, 1)})
 
     def record_absence(self, seconds: float, *, pause: bool) -> None:
         """Record a time away. `pause` is True if it was long enough to be a break."""
-        self._act("break" if pause else "idle", None, {"seconds": round(seconds, 1)})
+        self._record_act("break" if pause else "idle", None, {"seconds": round(seconds, 1)})
 
     def read_guide(self, here: PlayPosition) -> None:
         """Record that the guide was read beside the questions."""
-        self._act("guide", here.assignment, {})
+        self._record_act("guide", here.assignment, {})
 
     # -- consent -------------------------------------------------------------------------------------------------
 
@@ -175,11 +176,11 @@ class Participation:
     def agree(self) -> None:
         """Record the consent with the text agreed to."""
         text = self.consent
-        self._act("consent", None, {"sha": text_sha(text), "locale": self.locale, "text": text})
+        self._record_act("consent", None, {"sha": sha_of(text), "locale": self.locale, "text": text})
 
     def refuse(self) -> None:
         """Record that this person did not consent. They may do so later."""
-        self._act("left", None, {"why": "did not consent", "sha": text_sha(self.consent)})
+        self._record_act("left", None, {"why": "did not consent", "sha": sha_of(self.consent)})
 
     # -- quiz ----------------------------------------------------------------------------------------------------
 
@@ -193,7 +194,7 @@ class Participation:
         last = max((int(row["round"]) for row in rows), default=1)
         if rows and rows[-1].get("passed") is False:
             last, missed_share = last + 1, float(rows[-1]["share"])
-        items = self._drawn(persona, last)
+        items = self._draw_questions(persona, last)
         mine = [row for row in rows if row["round"] == last]
         waiting = list(items)
         for row in mine:
@@ -204,10 +205,10 @@ class Participation:
                 waiting += [] if row["right"] else [item]
         return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed_share)
 
-    def _drawn(self, persona: Persona, round: int) -> list[QuizItem]:
+    def _draw_questions(self, persona: Persona, round: int) -> list[QuizItem]:
         """Return the questions of a round, cached, since drawing them costs more than all else done for an answer."""
         if self._asked is None or self._asked[:2] != (persona, round):
-            items = quiz(persona, self.others(), self.study.quiz, self.study.seed, round)
+            items = quiz(persona, self.other_personas(), self.study.quiz, self.study.seed, round)
             self._asked = persona, round, items
         return self._asked[2]
 
@@ -232,14 +233,14 @@ class Participation:
             first = sum(bool(one["right"]) for one in [*rows, row] if one["try"] == 1)
             share = first / stands.asked
             row |= {"share": share, "passed": share >= pass_mark(self.study.bar)}
-        self._act("quiz", None, row)
+        self._record_act("quiz", None, row)
         return right
 
     def _quiz_rows(self, persona: Persona, round: int) -> list[dict[str, Any]]:
         rows = [act.detail for act in self.store.labels.acts(self.study, self.person.id) if act.act == "quiz"]
         return [row for row in rows if row.get("persona") == persona.id and row.get("round") == round]
 
-    def others(self) -> list[Persona]:
+    def other_personas(self) -> list[Persona]:
         """Return the personas whose facts serve as wrong options: the built-in ones and the study's."""
         if self._others is None:
             from simulators import library
@@ -256,7 +257,7 @@ class Participation:
     def session(self, here: PlayPosition, *, pace: float = 0.0, device: str = EMBEDDED) -> Session:
         """Return the run of a position, new or resumed, not started yet."""
         assert here.assignment is not None
-        self._check()
+        self._check_study()
         one, condition = here.assignment, here.play.condition
         run = claim(self.store, self.study, self.person, one.unit, one.run, condition=condition, position=one.position)
         self._session = session_of(
@@ -274,5 +275,5 @@ class Participation:
         acts = self.store.labels.acts(self.study, self.person.id, one.unit, one.run)
         return [act for act in acts if act.act == kind]
 
-    def _act(self, kind: ActKind, one: Assignment | None, detail: dict[str, Any]) -> None:
+    def _record_act(self, kind: ActKind, one: Assignment | None, detail: dict[str, Any]) -> None:
         record(self.store, self.study, self.person, kind, one.unit if one else "", one.run if one else 1, detail)

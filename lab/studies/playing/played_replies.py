@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.core.errors import LabError
 from lab.core.study.study import Study
-from lab.runs.answer_swap import DonorReply, replies_of
+from lab.runs.fork.answer_swap import DonorReply, replies_of
 from lab.studies.playing.played_runs import study_plays
 from store.store import Store
 

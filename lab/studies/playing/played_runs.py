@@ -100,7 +100,7 @@ def spec_of(
         seed=play.seed,
         pace=pace,
         device=device,
-        user_screens=user.startswith("model:") and study is not None and "screens" in study.shown,
+        user_screens=user.startswith("model:") and study is not None and "screens" in study.visible_parts,
         shadows=study.shadows if study is not None and user == "human" else (),
     )
     return in_world(spec, play.vary) if play.vary else spec

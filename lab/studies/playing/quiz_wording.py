@@ -26,7 +26,7 @@ def quiz_question(item: QuizItem, name: str, locale: str) -> str:
     owners = [word for word in inner[:-1] if word not in _FORMS] or ([section] if inner else [])
     templates = words_in(ASKED, locale)
     template = templates["_owned" if owners else "_alone"]
-    if _fits(key, section):
+    if _fits_section(key, section):
         template = templates.get(key, template)
     owner = owners[-1].replace(" ", "_") if owners else ""
     values = {"name": name, "owner": key_words(owner, locale), "fact": key_words(key, locale)}
@@ -43,7 +43,7 @@ def option_words(option: str, locale: str) -> str:
     return plain(_MACHINE.sub(lambda name: name[0].replace("_", " "), option), lines=False)
 
 
-def _fits(key: str, section: str) -> bool:
+def _fits_section(key: str, section: str) -> bool:
     """Return True if the key's own question fits in this section."""
     if key in _OF_HABITS:
         return section == "habits"

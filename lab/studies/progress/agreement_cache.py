@@ -84,14 +84,14 @@ def cached_agreements(
 
     A cache that cannot be read or written is ignored.
     """
-    return _or(store, study, how, _NUMBERS, compute)
+    return _cached_or_computed(store, study, how, _NUMBERS, compute)
 
 
 def cached_overview(
     store: Store, study: Study, how: IntervalTerms, compute: Callable[[], StudyOverview]
 ) -> StudyOverview:
     """Return the cached overview if valid, else compute and cache it."""
-    return _or(store, study, how, _BESIDE, compute)
+    return _cached_or_computed(store, study, how, _BESIDE, compute)
 
 
 def stored_overview(store: Store, study: Study, how: IntervalTerms) -> StudyOverview | None:
@@ -116,7 +116,9 @@ def last_agreements(store: Store, study: Study, how: IntervalTerms) -> tuple[lis
     return (entry.found, entry.newest) if entry is not None and store.agreement.continues(entry.newest) else None
 
 
-def _or(store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[T]], compute: Callable[[], T]) -> T:
+def _cached_or_computed(
+    store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[T]], compute: Callable[[], T]
+) -> T:
     newest = store.agreement.position()
     entry = _cached_entry(store, study, how, kind)
     if entry is not None and store.agreement.same_since(study, entry.newest):

@@ -55,9 +55,9 @@ def load_study_data(
         how=how,
         further=FurtherData(
             other_studies=tuple(other(name) for name in beside),
-            runs=_once(lambda: _ended(store)),
-            reviewed=lambda run: _reviewed(store, run),
-            designed=lambda subject: _designed(store, subject),
+            runs=_cached(lambda: _ended_runs(store)),
+            reviewed=lambda run: _read_reviews(store, run),
+            designed=lambda subject: _read_designs(store, subject),
             pauses=lambda run: pauses(store.runs.events(run)),
             shadows=store.shadows.current,
             steps=store.labels.steps_of,
@@ -101,23 +101,23 @@ def evidence_agreements(store: Store, study: Study, how: IntervalTerms) -> tuple
     return tuple(agreements_of_evidence(load_study_data(store, study, how)))
 
 
-def _once(make: Callable[[], Sequence[MeasuredRun]]) -> Callable[[], Sequence[MeasuredRun]]:
+def _cached(make: Callable[[], Sequence[MeasuredRun]]) -> Callable[[], Sequence[MeasuredRun]]:
     return lru_cache(maxsize=1)(make)
 
 
-def _ended(store: Store) -> list[MeasuredRun]:
+def _ended_runs(store: Store) -> list[MeasuredRun]:
     """Return every ended run of the file, by id."""
     return sorted((case for case in store.runs.measured() if case.status != "open"), key=lambda case: case.id)
 
 
-def _reviewed(store: Store, run: str) -> tuple[Proof, Sequence[Review]] | None:
+def _read_reviews(store: Store, run: str) -> tuple[Proof, Sequence[Review]] | None:
     """Return a demonstration with all its reviews, None without reviews, or if it is not in the file."""
     if not store.runs.has_run(run) or not (reviews := store.reviews.of_run(run)):
         return None
     return store.reviews.proof_of(run), reviews
 
 
-def _designed(store: Store, subject: Subject) -> list[Revision]:
+def _read_designs(store: Store, subject: Subject) -> list[Revision]:
     """Return every revision of a task's design, the oldest first."""
     lines = sorted(store.designs.history(subject), key=lambda line: (line.at, line.id))
     return [store.designs.revision(line.id) for line in lines]

@@ -179,7 +179,7 @@ class ProgressReader:
         flags = flags_raised(study_data)
         them = {at: columns.raters[at].id for at in study_data.people}
         return _Answered(
-            Answers.of(columns, times),
+            Answers.from_columns(columns, times),
             {code: disagreement_with_majority(unaided, at) for at, code in them.items()},
             {code: flags[at] for at, code in them.items() if at in flags},
             {code: self._clashes(study_data, code) for code in people} if columns.clashes else {},

@@ -24,7 +24,7 @@ from lab.core.study.proofreading import (
 )
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.runs.incomplete_action import action_problem
+from lab.runs.fork.incomplete_action import action_problem
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -88,8 +88,11 @@ class ProofreadingSession:
     def accept(self, steps: list[int | None]) -> None:
         """Accept steps, and the whole (None), with this person's current values."""
         sheet = self.sheet
-        self._append(
-            [self._row(verdict_place(step), "accept", sheet.value(verdict_place(step)), "accept") for step in steps]
+        self._store_rows(
+            [
+                self._review_row(verdict_place(step), "accept", sheet.value(verdict_place(step)), "accept")
+                for step in steps
+            ]
         )
 
     def write(self, place: ProofreadPlace, value: Any) -> None:
@@ -106,19 +109,21 @@ class ProofreadingSession:
 
     def edit(self, place: ProofreadPlace, value: Any) -> None:
         """Change a field's value."""
-        self._check(place, value)
-        self._append([self._row(place, "edit", self.sheet.value(place), value)])
+        self._check_value(place, value)
+        self._store_rows([self._review_row(place, "edit", self.sheet.value(place), value)])
 
     def reject(self, step: int | None, reason: str) -> None:
         """Reject a step, or the whole (None), with a reason."""
         place = verdict_place(step)
-        self._append([self._row(place, "reject", self.sheet.value(place), "reject", reason)])
+        self._store_rows([self._review_row(place, "reject", self.sheet.value(place), "reject", reason)])
 
     def settle(self, place: ProofreadPlace, value: Any, note: str = "") -> None:
         """Settle a difference between two proofreaders."""
-        self._check(place, value)
+        self._check_value(place, value)
         old = self.demo.values.get(place, "accept")
-        self._append([msgspec.structs.replace(self._row(place, "settle", old, value, note), supersedes=None)])
+        self._store_rows(
+            [msgspec.structs.replace(self._review_row(place, "settle", old, value, note), supersedes=None)]
+        )
 
     @property
     def last_word(self) -> Review | None:
@@ -137,10 +142,10 @@ class ProofreadingSession:
         words = [
             row for row in without_undone(self.rows) if (row.by.id, row.at, row.act) == (last.by.id, last.at, last.act)
         ]
-        self._append([self._undoing(row) for row in words])
+        self._store_rows([self._undo_review(row) for row in words])
         return words
 
-    def _undoing(self, word: Review) -> Review:
+    def _undo_review(self, word: Review) -> Review:
         return Review(
             uuid7(), word.trace, word.step, word.field, "undo", self.person, now(), word.new, word.old,
             supersedes=word.id, v=2,
@@ -148,9 +153,9 @@ class ProofreadingSession:
 
     def commit(self) -> None:
         """Hand in this person's review. It does not change any more."""
-        self._append([self._row(WHOLE, "commit", None, None)])
+        self._store_rows([self._review_row(WHOLE, "commit", None, None)])
 
-    def _check(self, place: ProofreadPlace, value: Any) -> None:
+    def _check_value(self, place: ProofreadPlace, value: Any) -> None:
         if place.field == "action":
             action = action_of(value)
             wrong = action_problem(action, self.size)
@@ -159,14 +164,14 @@ class ProofreadingSession:
                     f"action {action.kind}", wrong, "`hitlab settings schema action` says what it may hold.", code=2
                 )
 
-    def _row(self, place: ProofreadPlace, act: Act, old: Any, new: Any, note: str = "") -> Review:
+    def _review_row(self, place: ProofreadPlace, act: Act, old: Any, new: Any, note: str = "") -> Review:
         head = self.sheet.heads.get(place) if act != "commit" else None
         return Review(
             uuid7(), self.demo.trace, place.step, place.field, act, self.person, now(), old, new, note,
             head.id if head is not None else None,
         )  # fmt: skip
 
-    def _append(self, rows: list[Review]) -> None:
+    def _store_rows(self, rows: list[Review]) -> None:
         """Store the rows of one act with one time, by which `undo` finds them together."""
         rows = [msgspec.structs.replace(row, at=rows[0].at) for row in rows]
         self.rows = self.store.reviews.append(self.demo, rows)

@@ -71,6 +71,6 @@ def privacy_queue(store: Store) -> list[UnclearedDemonstration]:
     """Return every demonstration that is not cleared yet, the newest first."""
     traces = (store.runs.trace(id) for id in store.reviews.uncleared())
     return [
-        UnclearedDemonstration(one.id, one.task.shown, one.agent.id, len(one.steps), len(suspects(one)))
+        UnclearedDemonstration(one.id, one.task.display_name, one.agent.id, len(one.steps), len(suspects(one)))
         for one in traces
     ]

@@ -83,23 +83,23 @@ class RedactionPlan:
                     rows.append(RedactionLine("looks", "", False, number, suspect.box, looks=suspect.looks))
             elif suspect.text not in self.words:
                 rows.append(
-                    RedactionLine("looks", suspect.text, False, where=self._where(suspect), looks=suspect.looks)
+                    RedactionLine("looks", suspect.text, False, where=self._suspect_place(suspect), looks=suspect.looks)
                 )
         action = event.action if isinstance(event, Step) else None
         if action is not None and action.text and action.text not in self.words:
             rows.append(RedactionLine("typed", action.text, on=False))
-        going = {id(node) for node in self.going(screen)}
+        going = {id(node) for node in self.covered_nodes(screen)}
         nodes = screen.tree.nodes() if screen is not None and screen.tree is not None else ()
         for node in nodes:
             if node.label.strip() and node.bounds.area and node.bounds not in used_boxes:
                 rows.append(RedactionLine("text", node.label, False, number, node.bounds, goes=id(node) in going))
         return rows
 
-    def _where(self, one: Suspect) -> str:
+    def _suspect_place(self, one: Suspect) -> str:
         more = " ..." if len(one.steps) > _MOST else ""
         return places_words(one.steps[:_MOST], len(self.trace.steps)) + more
 
-    def going(self, screen: Observation | None) -> list[Node]:
+    def covered_nodes(self, screen: Observation | None) -> list[Node]:
         """Return the nodes of a screen that are covered because of the words in them."""
         try:
             return nodes_with_words(screen.tree if screen is not None else None, TextRedaction(self.words))

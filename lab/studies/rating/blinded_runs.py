@@ -12,7 +12,7 @@ from lab.core.run.trace import AnyEvent, Asked, Ended, Step, Trace, fold
 from lab.core.study.blinding import blind_event
 from lab.core.study.protocol import Show
 from lab.core.study.study import Study, Unit
-from lab.runs.recorded_run import RecordedPlace, RecordedRun
+from lab.runs.replay.recorded_run import RecordedPlace, RecordedRun
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -26,7 +26,7 @@ def shows_runs(study: Study, unit: Unit) -> bool:
     """Return True if the rater may see anything of the unit's runs."""
     # A unit with texts of its own (`given`) and no steps shown stays without runs: the number of steps would reveal
     # more.
-    return bool(unit.runs) and not (unit.given and not _OF_STEPS & set(study.shown))
+    return bool(unit.runs) and not (unit.given and not _OF_STEPS & set(study.visible_parts))
 
 
 class Blinded:
@@ -40,7 +40,7 @@ class Blinded:
         self._store = store
         self._runs = frozenset(unit.runs)
         self._named: set[str] = set()
-        self.shows = tuple(part for part in study.shown if part not in hides)
+        self.shows = tuple(part for part in study.visible_parts if part not in hides)
         self.ends: dict[str, Ended] = {}
         """How each run ended, as far as shown, set once its events were read to the end."""
         self.asked: dict[str, int] = {}
@@ -54,7 +54,7 @@ class Blinded:
             shown_event = blind_event(event, self.shows)
             # A picture's hash alone opens nothing: an event in its blinded form must name it.
             self._named.update(
-                observation.image for observation in _looks(shown_event) if observation.image is not None
+                observation.image for observation in _observations(shown_event) if observation.image is not None
             )
             if isinstance(shown_event, Ended):
                 self.ends[trace_id] = shown_event
@@ -79,7 +79,7 @@ class Blinded:
         return self._store.runs.links(sha256) if sha256 in self._named else ()
 
 
-def _looks(event: AnyEvent) -> Iterator[Observation]:
+def _observations(event: AnyEvent) -> Iterator[Observation]:
     """Yield the observations in an event."""
     if isinstance(event, Step | Asked):
         yield event.before
@@ -97,9 +97,9 @@ class RaterReel(RecordedRun):
     def read(self) -> Iterator[list[RecordedPlace]]:
         """Yield the run's lines, with words only for what is shown."""
         for lines in super().read():
-            yield [self._hushed(line) for line in lines]
+            yield [self._hide_words(line) for line in lines]
 
-    def _hushed(self, line: RecordedPlace) -> RecordedPlace:
+    def _hide_words(self, line: RecordedPlace) -> RecordedPlace:
         if line.kind == "end":
             return line if "outcome" in self._shows else line._replace(words="")
         return line if "actions" in self._shows else line._replace(words="")

@@ -38,7 +38,9 @@ class Introduction:
         acts = self._session.store.labels.introductions(study.id, self._session.person.id)
         seen_versions = {(part, str(act.detail.get(part, ""))) for act in acts for part in _parts_of(act)}
         return tuple(
-            part for part, versions in self._versions().items() if versions and not versions & _of(seen_versions, part)
+            part
+            for part, versions in self._versions().items()
+            if versions and not versions & _part_versions(seen_versions, part)
         )
 
     def _versions(self) -> dict[Part, set[str]]:
@@ -74,5 +76,5 @@ def _parts_of(act: Act) -> tuple[Part, ...]:
     return tuple(part for part, kind in _READ.items() if kind == act.act)
 
 
-def _of(seen_versions: Iterable[tuple[Part, str]], part: Part) -> set[str]:
+def _part_versions(seen_versions: Iterable[tuple[Part, str]], part: Part) -> set[str]:
     return {version for one, version in seen_versions if one == part}

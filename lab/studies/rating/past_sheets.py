@@ -97,16 +97,16 @@ def past_sheets(store: Store, study: Study, rater: str, locale: str = "") -> lis
 
 def sheets_with(sheets: Iterable[PastSheet], words: str) -> list[PastSheet]:
     """Return the sheets that contain every one of the words, ignoring case and full or half width."""
-    search_words = _folded(words).split()
-    return [one for one in sheets if _holds(one.texts, search_words)]
+    search_words = _fold_case(words).split()
+    return [one for one in sheets if _contains_all(one.texts, search_words)]
 
 
-def _holds(texts: Iterable[str], search_words: Sequence[str]) -> bool:
-    text = _folded("\n".join(texts))
+def _contains_all(texts: Iterable[str], search_words: Sequence[str]) -> bool:
+    text = _fold_case("\n".join(texts))
     return all(word in text for word in search_words)
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     # Twice, since folding the case may leave text that is not normalized.
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
@@ -135,14 +135,14 @@ def _past_answer(way: Wording, sheet: Sheet, item: SheetItem) -> PastAnswer | No
         return msgspec.structs.replace(answer, answer=way.sheet("_clash") if clash else "")
     return msgspec.structs.replace(
         answer,
-        answer=_said(way, item, head),
+        answer=_answer_words(way, item, head),
         place=place_words(way, sheet.unit, head.evidence) if head.evidence and sheet.unit.runs else "",
         sure="" if head.confidence is None else way.sures()[min(SURES - 1, round(head.confidence * (SURES - 1)))],
         note=head.note,
     )
 
 
-def _said(way: Wording, item: SheetItem, head: Label) -> str:
+def _answer_words(way: Wording, item: SheetItem, head: Label) -> str:
     if head.reason_missing is not None:
         return way.reason(head.reason_missing)
     whole = item.field.kind == "text" and isinstance(head.value, str)
@@ -155,7 +155,7 @@ def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
     if shows_runs(study, unit) and store.runs.has_run(unit.runs[0]):
         first = next(Blinded(store, study, unit).events(unit.runs[0]), None)
         tasks.insert(0, first.task if isinstance(first, Started) else None)
-    instructions = (task.instruction for task in tasks if task is not None and "instruction" in study.shown)
+    instructions = (task.instruction for task in tasks if task is not None and "instruction" in study.visible_parts)
     unit_texts = sorted(unit.given, key=lambda one: one.side, reverse=swap)
     passages = (text for one in unit_texts for text in (one.text, *one.items[:1]))
     return next(
@@ -165,5 +165,5 @@ def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
 
 def _asked_of(study: Study, task: Task) -> Task | None:
     """Return a task without a run, blinded for raters, None if nothing of it is shown."""
-    event = blind_event(Started(trace="", task=task, agent=NOBODY), study.shown)
+    event = blind_event(Started(trace="", task=task, agent=NOBODY), study.visible_parts)
     return event.task if isinstance(event, Started) else None

@@ -27,14 +27,14 @@ class Pace:
         """Seconds of work on each unit handed in."""
 
     @property
-    def away(self) -> float:
+    def seconds_away(self) -> float:
         """Seconds away until now."""
         return self._gone + self._absent(self._clock.seconds())
 
     @property
     def worked(self) -> float:
         """Seconds of work until now."""
-        return self._clock.seconds() - self._began - self.away
+        return self._clock.seconds() - self._began - self.seconds_away
 
     @property
     def since_rest(self) -> float:
@@ -63,7 +63,7 @@ class Pace:
         self.touch()
         self._blurred = self._clock.seconds()
 
-    def ended(self) -> list[float]:
+    def take_absences(self) -> list[float]:
         """Return the seconds of each time away that ended since the last call."""
         ended, self._ended = self._ended, []
         return ended

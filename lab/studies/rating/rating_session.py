@@ -47,7 +47,7 @@ class UnitProgress(NamedTuple):
     times: Mapping[FieldReference, Times] = {}
 
 
-def _rest(act: Act) -> UnitProgress:
+def _progress_of_act(act: Act) -> UnitProgress:
     item = act.detail.get("item") or []
     times = {
         FieldReference(target, field): Times(shown_at, first, begun_at, idle, act.at)
@@ -128,7 +128,7 @@ class RatingSession:
         check_open(state, self.person.id, self.person.kind, "study")
         self.assignment, self.unit, self.sheet, self.practice = assignment, unit, state.sheet, None
         detail: dict[str, Any] = {
-            "shows": list(self.study.shown),
+            "shows": list(self.study.visible_parts),
             "position": assignment.position,
             "swap": assignment.swap,
             "guide": self.study.protocol.guide_sha(self.locale),
@@ -172,10 +172,10 @@ class RatingSession:
         last = sheet.rows[-1] if sheet.rows else None
         # An answer newer than the last look moves the rater on and makes that place's draft obsolete.
         if looks and (last is None or looks[-1].at >= last.at):
-            return _rest(looks[-1])
+            return _progress_of_act(looks[-1])
         if last is None:
             return UnitProgress(None, "", {})
-        was = _rest(looks[-1]) if looks else UnitProgress(None, "", {})
+        was = _progress_of_act(looks[-1]) if looks else UnitProgress(None, "", {})
         answered_fields = {
             FieldReference(row.target, row.field) for row in sheet.rows if not looks or row.at > looks[-1].at
         }
@@ -226,7 +226,7 @@ class RatingSession:
         def following() -> Iterator[Act]:
             nonlocal learned
             if comparison := calibration_answers(self._as_it_stands(unit)):
-                learned = self._calibrated(comparison)
+                learned = self._calibration_result(comparison)
                 yield self._acting("gold", unit.id)
                 if learned.held:
                     yield self._acting("held", detail={"share": learned.share, "bar": self.study.bar})
@@ -235,7 +235,7 @@ class RatingSession:
         self.sheet = self._as_it_stands(unit)
         return learned
 
-    def _calibrated(self, answers: list[CalibrationAnswer]) -> HandedIn:
+    def _calibration_result(self, answers: list[CalibrationAnswer]) -> HandedIn:
         """Return the pilot's result so far. The bar applies at its end."""
         pilot = [
             assignment
@@ -266,7 +266,9 @@ class RatingSession:
         if self.practice is not None:
             return []
         return (
-            derived_words(self.study, unit, sheet, done=self._done(unit), in_words=in_words) if sheet.committed else []
+            derived_words(self.study, unit, sheet, done=self._run_succeeded(unit), in_words=in_words)
+            if sheet.committed
+            else []
         )
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
@@ -303,9 +305,9 @@ class RatingSession:
             raise LabError("study", "no unit of it is open.")
         return self.unit, self.sheet
 
-    def _done(self, unit: Unit) -> bool | None:
+    def _run_succeeded(self, unit: Unit) -> bool | None:
         """Return True or False for the success of the unit's run, None if raters may not know it or nothing tells."""
-        may_know = unit.runs and "outcome" in self.study.shown and self.store.runs.has_run(unit.runs[0])
+        may_know = unit.runs and "outcome" in self.study.visible_parts and self.store.runs.has_run(unit.runs[0])
         return is_success(self.store.runs.summary(unit.runs[0]).score) if may_know else None
 
     def _record(self, unit: Unit, label: Label) -> Sheet:

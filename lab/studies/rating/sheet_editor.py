@@ -134,7 +134,7 @@ class SheetEditor:
     @property
     def idle_ms(self) -> float:
         """Milliseconds away since the current item was first shown."""
-        return self.entry.idle_ms + max(0.0, self.pace.away - self.entry.away) * 1000
+        return self.entry.idle_ms + max(0.0, self.pace.seconds_away - self.entry.away) * 1000
 
     # -- where to go -------------------------------------------------------------------------------------------
 
@@ -181,9 +181,9 @@ class SheetEditor:
         now = self.clock.now()
         was = self.times.pop(spot, None) if spot is not None else None
         if was is None:
-            return ItemEntry(spot, now, self.pace.away)
+            return ItemEntry(spot, now, self.pace.seconds_away)
         idle = was.idle_ms + 1000 * seconds_passed(was.left_at, now)
-        return ItemEntry(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
+        return ItemEntry(spot, was.shown_at, self.pace.seconds_away, idle, was.first_key_at, begun=was.begun)
 
     @property
     def _current_times(self) -> dict[FieldReference, Times]:

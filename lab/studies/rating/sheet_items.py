@@ -106,7 +106,7 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
     own = [option.key for option in options]
     keyed = digits == 1 and len(set(own)) == len(own) and all(len(key) == 1 and key in "123456789" for key in own)
     for number, option in enumerate(options, 1):
-        says = protocol.word(locale, f"{item.field.id}.{option.id}", option.shown)
+        says = protocol.word(locale, f"{item.field.id}.{option.id}", option.display_name)
         if item.field.sided and option.id in ("A", "B"):
             says = protocol.sheet_word(locale, "_left" if (option.id == "B") == swap else "_right")
         means = protocol.word(locale, f"{item.field.id}.{option.id}.means", option.means)
@@ -133,7 +133,7 @@ def flags_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> list[An
 
 def flag_name(flag: Field, protocol: Protocol, locale: str = "en") -> str:
     """Return a flag's name in a word or two."""
-    return plain(protocol.word(locale, f"{flag.id}.says", flag.shown), lines=False)
+    return plain(protocol.word(locale, f"{flag.id}.says", flag.display_name), lines=False)
 
 
 def _options(item: SheetItem) -> list[Option]:

@@ -81,8 +81,8 @@ class Records(NamedTuple):
     def read_on(self, store: Store, study: Study) -> Records:
         """Return these records extended by the rows that arrived since."""
         rows = store.progress
-        acts = rows.acts(study, self.acts.times.last)
-        absences = rows.absences(study, self.absences.times.last)
+        acts = rows.acts(study, self.acts.times.last_row)
+        absences = rows.absences(study, self.absences.times.last_row)
         plays = study.protocol.unit == "task to play"
         return Records(
             RaterActs(self.acts.times.followed_by(acts.times), [*self.acts.act, *acts.act]),
@@ -99,7 +99,7 @@ class Answers(NamedTuple):
     units: Sequence[str]
 
     @classmethod
-    def of(cls, columns: Columns, times: AnswerTimes) -> Answers:
+    def from_columns(cls, columns: Columns, times: AnswerTimes) -> Answers:
         return cls(times, [one.id if one.kind == "human" else "" for one in columns.raters], columns.units)
 
 
@@ -137,17 +137,21 @@ class _WorkTimes:
     def all(self) -> dict[str, WorkTimes]:
         acts = self._records.acts
         kind = np.array([_KINDS.get(act, 0) for act in acts.act], dtype=np.int64)
-        act_events, answers, step_events = self._of(acts.times), self._given(), self._of(self._records.steps)
+        act_events, answers, step_events = (
+            self._events_of(acts.times),
+            self._answer_events(),
+            self._events_of(self._records.steps),
+        )
         showings = answers._replace(at=self._answers.times.shown)
         away = answers._replace(away=self._answers.times.away)
-        items = _items(_joined(act_events.where(kind > 0), showings, away, step_events))
-        shown = np.isin(items[0], _joined(act_events.where(kind == _AT_IT), showings, step_events).sheet)
+        items = _items(_join_events(act_events.where(kind > 0), showings, away, step_events))
+        shown = np.isin(items[0], _join_events(act_events.where(kind == _AT_IT), showings, step_events).sheet)
         hand_ins = _handed_in(act_events, kind, np.array(acts.times.n, dtype=np.int64))
-        whole = _joined(act_events, answers, step_events)
+        whole = _join_events(act_events, answers, step_events)
         whole = whole.where(np.lexsort((whole.at, whole.rater)))
-        seconds = _work(whole.rater, whole.at, self._away(whole))
+        seconds = _work(whole.rater, whole.at, self._seconds_away(whole))
         return {
-            code: self._one(
+            code: self._person_times(
                 whole.where(whole.rater == at),
                 float(seconds[whole.rater == at].sum()),
                 at,
@@ -157,7 +161,7 @@ class _WorkTimes:
             for at, code in enumerate(self._people)
         }
 
-    def _one(
+    def _person_times(
         self, mine: _Events, worked: float, at: int, hand_ins: tuple[_Events, Mask], items: tuple[Longs, Floats]
     ) -> WorkTimes:
         """Return one person's times from their events in order. `items` are the shown sheets and the seconds on each.
@@ -177,12 +181,12 @@ class _WorkTimes:
             int((theirs & ~stands).sum()),
         )
 
-    def _of(self, times: TimeColumns) -> _Events:
+    def _events_of(self, times: TimeColumns) -> _Events:
         rater = np.array([*map(self._raters.__getitem__, times.rater)], dtype=np.int64)
         unit = np.array([*map(self._units.__getitem__, times.unit)], dtype=np.int64)
         return self._events(rater, unit, np.array(times.run, dtype=np.int64), _seconds(times.at))
 
-    def _given(self) -> _Events:
+    def _answer_events(self) -> _Events:
         times, codes, _ = self._answers
         raters = np.array([self._raters[storable(code)] for code in codes], dtype=np.int64)
         rater = raters[times.rater] if len(raters) else times.rater.astype(np.int64)
@@ -193,7 +197,7 @@ class _WorkTimes:
         sheet = (rater * len(self._units) + unit) << 32 | run
         return _Events(rater, np.where((rater >= 0) & (unit >= 0), sheet, -1), at, np.zeros(len(at)))
 
-    def _away(self, events: _Events) -> Floats:
+    def _seconds_away(self, events: _Events) -> Floats:
         """Return the seconds away before each event. An absence belongs to the gap that holds its middle."""
         times, lengths = self._records.absences
         whose = np.array([self._raters[rater] for rater in times.rater], dtype=np.int64)
@@ -254,7 +258,7 @@ def _in_a_row(rater: Longs, at: Floats) -> Floats:
     return rater * 1e11 + at
 
 
-def _joined(*parts: _Events) -> _Events:
+def _join_events(*parts: _Events) -> _Events:
     """Return the events whose person and time are known."""
     events = _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     return events.where((events.rater >= 0) & np.isfinite(events.at))

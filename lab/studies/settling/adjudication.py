@@ -42,7 +42,7 @@ class MaskedAnswer(NamedTuple):
     name: str = ""
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         return self.name or self.mask
 
 
@@ -65,9 +65,9 @@ class ItemAnswers(NamedTuple):
         """The value of the majority, None if there is none."""
         return majority_of((voice.said for voice in self.voices), self.field)
 
-    def called(self, rater: str) -> str:
+    def rater_name(self, rater: str) -> str:
         """Return the shown name of a rater of this place, "somebody" if they are not among its answers."""
-        return next((voice.called for voice in self.voices if voice.said.rater.id == rater), "somebody")
+        return next((voice.display_name for voice in self.voices if voice.said.rater.id == rater), "somebody")
 
 
 class AdjudicationSession:
@@ -130,7 +130,7 @@ class AdjudicationSession:
         letters = rater_letters(
             self.study, unit.id, [one.rater for one in self._all_answers(unit, labels, committed_sheets) if one.person]
         )
-        open_ones = self._open(unit, labels, committed_sheets, settlements)
+        open_ones = self._unsettled_places(unit, labels, committed_sheets, settlements)
         # Codes appear only when all disagreements of the unit are settled: one code would unmask its letter at the
         # others.
         shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settlements
@@ -139,25 +139,25 @@ class AdjudicationSession:
             MaskedAnswer(
                 letters[one.rater.kind, one.rater.id],
                 one,
-                self._flags(spot, one, labels),
+                self._raised_flags(spot, one, labels),
                 one.rater.id if shown_raters else "",
             )
             for one in answers
             if one.person
         )
-        judges = self._judges(unit, [one for one in answers if not one.person], unmasked=shown_raters)
+        judges = self._judge_answers(unit, [one for one in answers if not one.person], unmasked=shown_raters)
         refusal = self.store.adjudications.settling_obstacle(self.study, unit, self.person)
         field = self.study.protocol.field(spot.field)
         return ItemAnswers(unit, spot, tuple(voices), judges, settlements.get((unit.id, spot)), refusal, field)
 
-    def _judges(self, unit: Unit, answers: list[PlaceAnswer], *, unmasked: bool) -> tuple[MaskedAnswer, ...]:
+    def _judge_answers(self, unit: Unit, answers: list[PlaceAnswer], *, unmasked: bool) -> tuple[MaskedAnswer, ...]:
         order = rater_letters(self.study, unit.id, [one.rater for one in answers])
         ranked = sorted(answers, key=lambda one: order[one.rater.kind, one.rater.id])
         return tuple(
             MaskedAnswer(f"J{at}", one, (), one.rater.id if unmasked else "") for at, one in enumerate(ranked, 1)
         )
 
-    def _flags(self, spot: FieldReference, answer: PlaceAnswer, labels: Iterable[Label]) -> tuple[str, ...]:
+    def _raised_flags(self, spot: FieldReference, answer: PlaceAnswer, labels: Iterable[Label]) -> tuple[str, ...]:
         """Return the optional flags that the same rater raised on the same target."""
         flags = {one.id for one in self.study.protocol.fields if one.kind == "flag" and one.id != spot.field}
         theirs = [one for one in labels if one.rater == answer.rater and one.target == spot.target and one.run == 1]
@@ -179,7 +179,7 @@ class AdjudicationSession:
     ) -> list[PlaceAnswer]:
         return [one for spot in self.places(unit) for one in place_answers(self.study, spot, labels, committed_sheets)]
 
-    def _open(
+    def _unsettled_places(
         self, unit: Unit, labels: list[Label], committed_sheets: set[tuple[str, str, int]],
         settlements: dict[tuple[str, FieldReference], SignedSettlement],
     ) -> list[FieldReference]:  # fmt: skip
@@ -234,7 +234,7 @@ class AdjudicationSession:
 
         voice = next((one for one in case.voices if move.rater in (one.mask, one.said.rater.id)), None)
         if voice is None:
-            voice_names = ", ".join(one.called for one in case.voices) or "nobody"
+            voice_names = ", ".join(one.display_name for one in case.voices) or "nobody"
             raise LabError(f"unit {case.unit.id}", f"field moves: {move.rater!r} is none of {voice_names}")
         was = move.was if move.was is not None else voice.said.reason_missing or voice.said.value
         return replace(move, rater=voice.said.rater.id, was=was)

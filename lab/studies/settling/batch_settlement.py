@@ -69,7 +69,7 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
         if chair.store.adjudications.settling_obstacle(chair.study, unit, chair.person):
             unsettled[NOT_YOURS] += len(mine)
             continue
-        answers = list(_answers(chair, unit, mine, scope))
+        answers = list(_settling_answers(chair, unit, mine, scope))
         whole = sum(not isinstance(answer, str) for _, answer in answers) == len(places)
         for place, answer in answers:
             if isinstance(answer, str):
@@ -77,7 +77,7 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
             elif scope.rater and not whole:
                 unsettled[STILL_MASKED] += 1
             else:
-                rulings.append(Ruling(unit, _ruled(place.spot, answer, scope)))
+                rulings.append(Ruling(unit, _build_settlement(place.spot, answer, scope)))
     return Batch(scope, tuple(rulings), dict(unsettled))
 
 
@@ -99,7 +99,7 @@ def raters_of(chair: AdjudicationSession) -> tuple[str, ...]:
     return () if "raters" in chair.study.blind else chair.study.raters
 
 
-def _answers(
+def _settling_answers(
     chair: AdjudicationSession, unit: Unit, places: list[DisputedPlace], scope: BatchScope
 ) -> Iterator[tuple[DisputedPlace, PlaceAnswer | str]]:
     """Yield the answer that would settle each place of a unit, or the reason why it is left."""
@@ -126,7 +126,7 @@ def _answers(
             yield place, PlaceAnswer(chair.person, most.value, missing)
 
 
-def _ruled(spot: FieldReference, answer: PlaceAnswer, scope: BatchScope) -> Settlement:
+def _build_settlement(spot: FieldReference, answer: PlaceAnswer, scope: BatchScope) -> Settlement:
     means: Means = "adjudicator" if scope.rater else "majority"
     return Settlement(spot.target, spot.field, means, answer.value, answer.reason_missing)
 

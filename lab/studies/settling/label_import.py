@@ -104,26 +104,26 @@ class RowImport:
         if isinstance(numbered_row, LabelDone):
             return numbered_row
         try:
-            return self._imported(numbered_row)
+            return self._import_row(numbered_row)
         except LabError as error:
             problem = error.sentence if error.title != numbered_row.where else error.body
             return LabelDone(numbered_row.where, "refused", numbered_row.row.unit, error=problem)
 
-    def _imported(self, numbered_row: NumberedRow) -> LabelDone:
+    def _import_row(self, numbered_row: NumberedRow) -> LabelDone:
         row, where = numbered_row.row, numbered_row.where
         self._check_fits(row, where)
-        rater = self._actor(row, where)
+        rater = self._row_actor(row, where)
         unit = self.places.unit(row.unit, where)
         run = row.run or self.rater.run
-        config = self._config(row, rater, run, where)
-        reopened = row.reopen and self._reopened(self._desk(rater, unit, run), row)
+        config = self._config_hash(row, rater, run, where)
+        reopened = row.reopen and self._reopen_unit(self._open_desk(rater, unit, run), row)
         kept_labels: list[LabelKept] = []
         try:
-            says = self._says(row, where, unit, rater, run, config, kept_labels)
+            says = self._label_factories(row, where, unit, rater, run, config, kept_labels)
         except LabError:
             # If this rater may not see the unit, that refusal comes first: the reason why a row does not fit reveals
             # the unit.
-            self._desk(rater, unit, run).check()
+            self._open_desk(rater, unit, run).check()
             raise
         if says:
             self.store.labels.record_each(self.study, unit, rater, run, says)
@@ -149,7 +149,7 @@ class RowImport:
                 "Leave study, version and protocol_sha out to say it of this one.",
             )  # fmt: skip
 
-    def _actor(self, row: LabelRow, where: str) -> Actor:
+    def _row_actor(self, row: LabelRow, where: str) -> Actor:
         id, kind = self.rater.id or row.rater, self.rater.kind or row.kind or "human"
         if row.rater and self.rater.id and row.rater != self.rater.id:
             raise LabError(where, f"field rater: is {row.rater}, and labels are taken as {self.rater.id}")
@@ -157,7 +157,7 @@ class RowImport:
             raise LabError(where, f"field kind: is {row.kind}, and labels are taken as a {self.rater.kind}'s")
         return check_rater(self.study, id, kind, self.rater.alone, where)
 
-    def _config(self, row: LabelRow, rater: Actor, run: int, where: str) -> str:
+    def _config_hash(self, row: LabelRow, rater: Actor, run: int, where: str) -> str:
         """Return the configuration hash of a model's labels. Raise `LabError` if earlier labels of the run differ."""
         if rater.kind != "model":
             return ""
@@ -177,7 +177,7 @@ class RowImport:
             )  # fmt: skip
         return config
 
-    def _desk(self, rater: Actor, unit: Unit, run: int) -> RatingSession:
+    def _open_desk(self, rater: Actor, unit: Unit, run: int) -> RatingSession:
         desk = RatingSession(self.store, self.study, rater, source=self.source)
         state = self.store.labels.sheet_state(self.study, unit, rater, run)
         plain = Assignment(self.study.id, self.study.version, rater.id, 0, unit.id, run=run)
@@ -186,7 +186,7 @@ class RowImport:
 
     # -- saying --------------------------------------------------------------------------------------------------
 
-    def _says(
+    def _label_factories(
         self, row: LabelRow, where: str, unit: Unit, rater: Actor, run: int, config: str, kept_labels: list[LabelKept]
     ) -> list[Callable[[Sheet], Label | None]]:
         """Build the label factories of a row. Each appends its label to `kept_labels`."""
@@ -215,7 +215,7 @@ class RowImport:
                 if earlier is not None:
                     return noted(earlier, new=False)
                 head = sheet.head(spot)
-                same = head is not None and not row.id and spot not in sheet.clashes and _same(head, label)
+                same = head is not None and not row.id and spot not in sheet.clashes and _is_same_answer(head, label)
                 return noted(head if same and head is not None else label, new=not same)
 
             return make
@@ -275,16 +275,16 @@ class RowImport:
 
     # -- handing in ----------------------------------------------------------------------------------------------
 
-    def _reopened(self, desk: RatingSession, row: LabelRow) -> bool:
+    def _reopen_unit(self, desk: RatingSession, row: LabelRow) -> bool:
         """Reopen a unit. Return False if it is not handed in, or this row has acted before."""
-        if desk.sheet is None or not desk.sheet.committed or self._acted(desk, row):
+        if desk.sheet is None or not desk.sheet.committed or self._has_acted(desk, row):
             return False
         desk.reopen({"row": row.id} if row.id else None)
         return True
 
     def _handed_in(self, outcome: LabelDone, row: LabelRow, unit: Unit, rater: Actor) -> LabelDone:
-        desk = self._desk(rater, unit, outcome.run)
-        if desk.sheet is None or desk.sheet.committed or self._acted(desk, row):
+        desk = self._open_desk(rater, unit, outcome.run)
+        if desk.sheet is None or desk.sheet.committed or self._has_acted(desk, row):
             return outcome
         result = desk.commit({"row": row.id} if row.id else None)
         outcome = replace(outcome, state="kept", handed_in=True, derived=tuple(desk.derived()))
@@ -296,7 +296,7 @@ class RowImport:
         )
         return replace(outcome, gold=tuple(result.compared), share=result.share, held=result.held, judges=judges)
 
-    def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
+    def _has_acted(self, desk: RatingSession, row: LabelRow) -> bool:
         """Return True if a row with this id has handed in or reopened this sheet before."""
         if not row.id or desk.unit is None or desk.assignment is None:
             return False
@@ -345,7 +345,7 @@ def _by_row(sheet: Sheet, id: str, spot: FieldReference | None) -> Label | None:
     return next((one for one in row_labels if spot is None or FieldReference(one.target, one.field) == spot), None)
 
 
-def _same(one: Label, other: Label) -> bool:
+def _is_same_answer(one: Label, other: Label) -> bool:
     """Return True if two labels hold the same answer, regardless of author and time."""
     names = ("value", "reason_missing", "confidence", "evidence", "region", "note", "cites")
     pairs = [(getattr(one, name), getattr(other, name)) for name in names]

@@ -126,21 +126,21 @@ def rows_of(data: bytes, where: str, line: int) -> Iterator[NumberedRow | LabErr
         yield error
         return
     if "labels" not in value:
-        yield _row(value, notes, where, line)
+        yield _parse_row(value, notes, where, line)
         return
-    rows = [*_listed(value, "labels"), *_listed(value, "acts")]
+    rows = [*_numbered_entries(value, "labels"), *_numbered_entries(value, "acts")]
     for place, one in sorted(rows, key=lambda row: str(row[1].get("at") or "") if isinstance(row[1], dict) else ""):
         if isinstance(one, dict) and one.get("act") not in (None, "answer", "undo", "commit", "reopen"):
             continue
-        yield _row(one, [], f"{where}, {place}", line)
+        yield _parse_row(one, [], f"{where}, {place}", line)
 
 
-def _listed(document: dict[str, Any], name: str) -> list[tuple[str, Any]]:
+def _numbered_entries(document: dict[str, Any], name: str) -> list[tuple[str, Any]]:
     there = document.get(name)
     return [(f"{name}[{i}]", one) for i, one in enumerate(there)] if isinstance(there, list) else []
 
 
-def _row(value: Any, notes: list[tuple[str, str]], where: str, line: int) -> NumberedRow | LabError:
+def _parse_row(value: Any, notes: list[tuple[str, str]], where: str, line: int) -> NumberedRow | LabError:
     try:
         row: LabelRow = convert(value, LabelRow, where)
         _check_row(row, notes, where)
@@ -165,20 +165,20 @@ def _check_row(row: LabelRow, notes: list[tuple[str, str]], where: str) -> None:
     undo = row.undo or row.act == "undo"
     if undo and row.values is not None:
         raise LabError(where, "field undo: takes the newest answer back, and says nothing else")
-    if not (undo or row.commit or row.reopen or row.act in ("commit", "reopen") or _says(row)):
+    if not (undo or row.commit or row.reopen or row.act in ("commit", "reopen") or _has_answer(row)):
         raise LabError(where, "field value: is not there, nor values, missing, undo or commit")
     if row.values is not None and (row.value is not None or row.missing is not None):
         raise LabError(where, "field values: stands beside value or missing; one of them says it")
 
 
-def _says(row: LabelRow) -> bool:
+def _has_answer(row: LabelRow) -> bool:
     """Return True if the row answers anything. An answer undone to nothing has no value."""
     return row.value is not None or row.missing is not None or bool(row.values)
 
 
 def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[PlacedAnswer]:
     """Return every answer of a row with its place. Raise `LabError` if a place is unknown or ambiguous."""
-    if row.undo or not _says(row):
+    if row.undo or not _has_answer(row):
         return []
     shared = RowAnswer(
         row.value,
@@ -197,7 +197,7 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[P
     placed_answers = []
     for key, value in row.values.items():
         at = f"{where}, values.{key}"
-        answer = _answer(value, shared, at)
+        answer = _parse_answer(value, shared, at)
         # The first answer bears the cost of the whole row.
         shared = msgspec.structs.replace(shared, cost=None)
         if key in target_ids:
@@ -210,7 +210,7 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[P
     return placed_answers
 
 
-def _answer(value: Any, shared: RowAnswer, where: str) -> RowAnswer:
+def _parse_answer(value: Any, shared: RowAnswer, where: str) -> RowAnswer:
     """Return one of several answers, plain or as an object. The row supplies the fields that it lacks."""
     if not isinstance(value, dict):
         return msgspec.structs.replace(shared, value=value, missing=None)

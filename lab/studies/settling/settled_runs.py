@@ -59,24 +59,28 @@ def study_marks(
     marks |= {run: (f"study {study.name}", one) for run, one in marks_of_guesses(texts, cases).items()}
     if is_read and not marks:
         raise LabError(
-            "metrics", f"study {study.name} settles {_count(len(texts), 'pair')} of texts, and no run here guessed the "
-            "second of one where its first was meant.", "`hitlab report` tells the share of the pairs themselves.",
+            "metrics", f"study {study.name} settles {_count_words(len(texts), 'pair')} of texts, and no run here "
+            "guessed the second of one where its first was meant.",
+            "`hitlab report` tells the share of the pairs themselves.",
         )  # fmt: skip
     marks, dropped_nodes = _on_steps(marks, {case.id: len(case.steps) for case in cases})
     whose = people[0] if len(people) == 1 else f"most of {', '.join(people)}"
     if settlements:
-        whose += f", {_count(len(settlements), 'item')} adjudicated,"
+        whose += f", {_count_words(len(settlements), 'item')} adjudicated,"
     rest = (
-        f"; left out: {_count(dropped_nodes, 'item')} completed at a step that the run does not have"
+        f"; left out: {_count_words(dropped_nodes, 'item')} completed at a step that the run does not have"
         if dropped_nodes
         else ""
     )
     own = of_study(store, study, cases)
-    about = "" if is_read else _about(study, marks)
-    return marks, f"by {whose} in {study.name}, {_count(len(marks), 'run')}{rest}{about}{_unsettled(marks, own)}"
+    about = "" if is_read else _success_question(study, marks)
+    return (
+        marks,
+        f"by {whose} in {study.name}, {_count_words(len(marks), 'run')}{rest}{about}{_describe_unsettled(marks, own)}",
+    )
 
 
-def _about(study: Study, marks: Mapping[str, tuple[str, Marks]]) -> str:
+def _success_question(study: Study, marks: Mapping[str, tuple[str, Marks]]) -> str:
     """Name the question of a custom protocol that counts as success for the papers' numbers."""
     found = success_field(study.protocol)
     if found is None or not marks:
@@ -96,11 +100,11 @@ def rater_of(study_data: StudyData, code: str) -> int | None:
     return next((at for at, one in enumerate(study_data.columns.raters) if one.id == code), None)
 
 
-def _unsettled(marks: Mapping[str, tuple[str, Marks]], cases: Sequence[MeasuredRun]) -> str:
+def _describe_unsettled(marks: Mapping[str, tuple[str, Marks]], cases: Sequence[MeasuredRun]) -> str:
     """Describe how many runs people were asked about without a settled result. No rate counts these."""
     names = {name for _, one in marks.values() for name in one.marks}
     many = sum(not (case.gold or case.id in marks) for case in cases) if names else 0
-    return f"; not settled, in no rate of it: {_count(many, 'run')}" if many else ""
+    return f"; not settled, in no rate of it: {_count_words(many, 'run')}" if many else ""
 
 
 def with_unsettled(cases: Iterable[MeasuredRun], marks: Mapping[str, tuple[str, Marks]]) -> list[MeasuredRun]:
@@ -137,7 +141,7 @@ def _on_steps(
     return marks, dropped_nodes
 
 
-def _count(number: int, what: str) -> str:
+def _count_words(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 

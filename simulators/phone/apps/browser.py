@@ -17,11 +17,20 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import AppContext, State
-from simulators.phone.apps.browser_data import first_pages, first_trains, first_weather
-from simulators.phone.apps.browser_history import WEATHER, page_at, remember, title_of, visit
+from simulators.phone.apps.browser_pages import (
+    WEATHER,
+    day_name,
+    first_pages,
+    first_trains,
+    first_weather,
+    page_at,
+    remember,
+    site,
+    title_of,
+    visit,
+)
 from simulators.phone.apps.browser_trains import BOOKING, FIRST_TRAINS, TRAIN, Trains
-from simulators.phone.apps.browser_views import day_name, site
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Button,
     Column,
     Dialog,
@@ -36,7 +45,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, card, empty, icon_button, inset, item, section
+from simulators.phone.kit.widgets import app_bar, badge, card, empty, icon_button, inset, item, section
 
 FORECAST: State = {
     "city": "", "date": "", "sky": "Sunny", "low": 20, "high": 26, "rain": 10, "wind": 10, "wet": [],
@@ -196,7 +205,7 @@ class Browser(Trains):
         here.focus("address")
 
     def do_home(self, here: AppContext) -> None:
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
 
     def do_search(self, here: AppContext) -> None:
         """Open the typed address, or search for the typed words."""
@@ -205,7 +214,7 @@ class Browser(Trains):
             return
         here.own["address"] = ""
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "address":
-            here.back()
+            here.close_screens()
         if "." in query and " " not in query:
             visit(here.phone, query)
         else:
@@ -221,7 +230,7 @@ class Browser(Trains):
 
     def do_follow(self, here: AppContext, url: str) -> None:
         """Follow a link in a list, and close the list."""
-        here.back()
+        here.close_screens()
         self.do_visit(here, url)
 
     def screen_results(self, here: AppContext) -> Screen:
@@ -274,7 +283,7 @@ class Browser(Trains):
         )  # fmt: skip
 
     def do_instead(self, here: AppContext, screen: str) -> None:
-        here.back()
+        here.close_screens()
         here.go(screen)
 
     def screen_history(self, here: AppContext) -> Screen:
@@ -309,7 +318,7 @@ class Browser(Trains):
 
     def do_clear(self, here: AppContext) -> None:
         here.own["history"] = []
-        here.back()
+        here.close_screens()
         here.toast("History cleared")
 
     def screen_bookmarks(self, here: AppContext) -> Screen:

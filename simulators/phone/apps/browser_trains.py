@@ -1,13 +1,13 @@
 """The train site of the Browser: searching for a train, choosing class, seat and coach, booking, cancelling.
 
 State, in `apps.browser`:
-- `trains`, the timetable, each `{number, origin, destination, depart, arrive (HH:MM), days: names as Mon, none for
-  every day, classes: [{name, price}]}`;
-- `journey` `{origin, destination, date (ISO, or empty for today)}`, what is looked for; `station`, what is searched;
-- `choice` `{class, seat: Window | Aisle, coach: Standard | Quiet | Family, passenger}`; `passengers` and `payments`
-  (names), `payment`;
-- `bookings`, the latest last, each `{number, train, origin, destination, date, depart, arrive, class, seat, coach,
-  place, passenger, payment, total, placed, status: Booked | Cancelled}`.
+- `trains`: the timetable, each `{number, origin, destination, depart, arrive (HH:MM), days, classes: [{name, price}]}`.
+  `days` are names such as Mon. Without any, the train runs every day.
+- `journey`: the search, `{origin, destination, date (ISO, empty for today)}`. `station`: the typed station.
+- `choice`: `{class, seat: Window | Aisle, coach: Standard | Quiet | Family, passenger}`. `passengers` and `payments`:
+  names to choose from. `payment`: the chosen one.
+- `bookings`, latest last, each `{number, train, origin, destination, date, depart, arrive, class, seat, coach, place,
+  passenger, payment, total, placed, status: Booked | Cancelled}`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,22 @@ import zlib
 from datetime import date, datetime, timedelta
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.browser_history import TRAINS
-from simulators.phone.apps.browser_views import day_name, money, site
-from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section
+from simulators.phone.apps.browser_pages import TRAINS, day_name, money, site
+from simulators.phone.kit.views import (
+    Button,
+    Chip,
+    Column,
+    Dialog,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import actions, app_bar, badge, card, checkable, empty, inset, item, section
 
 
 def _ticket(here: AppContext) -> State | None:
@@ -99,19 +111,19 @@ class Trains(App):
         if trip[other] == name:
             trip[other] = trip[end]
         trip[end], here.own["station"] = name, ""
-        here.back()
+        here.close_screens()
 
     def screen_dates(self, here: AppContext) -> Screen:
         selected_day = travel_day(here)
         days = [(here.clock.date() + timedelta(days=ahead)).isoformat() for ahead in range(_AHEAD)]
         rows: list[View | None] = [
-            marked("radio", _long_day(day, here.clock), day == selected_day, ("choose_date", day)) for day in days
+            checkable("radio", _long_day(day, here.clock), day == selected_day, ("choose_date", day)) for day in days
         ]
         return Page(ListView([*rows, Space(60)], id="dates"), bar=app_bar("Date"))
 
     def do_choose_date(self, here: AppContext, day: str) -> None:
         here.own["journey"]["date"] = day
-        here.back()
+        here.close_screens()
 
     def do_find(self, here: AppContext) -> None:
         trip = here.own["journey"]
@@ -146,7 +158,7 @@ class Trains(App):
             Text(f"{_long_day(here.args['date'], here.clock)}, {_length(train)}, train {train['number']}", "body",
                  "faint", pad=(48, 0), lines=2, id="about"),
             section("Class"),
-            *(marked("radio", f"{c['name']} class, {money(c['price'])}", choice["class"] == c["name"],
+            *(checkable("radio", f"{c['name']} class, {money(c['price'])}", choice["class"] == c["name"],
                      ("pick", "class", c["name"])) for c in train["classes"]),
             section("Seat"), _chips("seat", _SEATS, str(choice["seat"])),
             section("Coach"), _chips("coach", _COACHES, str(choice["coach"])),
@@ -163,24 +175,25 @@ class Trains(App):
 
     def screen_who(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
-            marked("radio", str(name), here.own["choice"]["passenger"] == name, ("pick_back", "passenger", name))
+            checkable("radio", str(name), here.own["choice"]["passenger"] == name, ("pick_back", "passenger", name))
             for name in here.own["passengers"]
         ]
         return Dialog("Who travels?", Column(rows), [Button("Cancel", "text", on=("back",))])
 
     def do_pick_back(self, here: AppContext, what: str, name: str) -> None:
         here.own["choice"][what] = name
-        here.back()
+        here.close_screens()
 
     def screen_pay_with(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
-            marked("radio", str(name), here.own["payment"] == name, ("pay_with", name)) for name in here.own["payments"]
+            checkable("radio", str(name), here.own["payment"] == name, ("pay_with", name))
+            for name in here.own["payments"]
         ]
         return Dialog("Pay with", Column(rows), [Button("Cancel", "text", on=("back",))])
 
     def do_pay_with(self, here: AppContext, name: str) -> None:
         here.own["payment"] = name
-        here.back()
+        here.close_screens()
 
     def do_book(self, here: AppContext) -> None:
         train, choice = _train(here), here.own["choice"]
@@ -197,7 +210,7 @@ class Trains(App):
             "total": price, "placed": here.clock.isoformat(), "status": "Booked",
         })  # fmt: skip
         while here.phone["nav"]["stacks"][self.id][-1]["screen"] not in ("trains", "home"):
-            here.back()
+            here.close_screens()
         here.go("ticket", number=number)
         here.toast("Booked")
 
@@ -246,7 +259,7 @@ class Trains(App):
         ticket = _ticket(here)
         if ticket is not None:
             ticket["status"] = "Cancelled"
-        here.back()
+        here.close_screens()
         here.toast("Ticket cancelled")
 
 

@@ -1,9 +1,10 @@
 """Clock: alarms, timer and stopwatch.
 
-State, `apps.clock`: `alarms`, each `{time: "HH:MM", label, days: ["Mon", ...], on}` (no days: once); `draft`, the
-alarm being edited (`hour`, `minute`, `label` as typed, `days`, `index` or null for a new one); `timer`
-(`minutes` as typed, `left` in seconds, `ends` as a time or null); `stopwatch` (`passed` in seconds, `started` as a
-time or null, `laps` in seconds); `tab` (Alarm | Timer | Stopwatch).
+State, `apps.clock`:
+- `alarms`, each `{time: "HH:MM", label, days: ["Mon", ...], on}`. Without days an alarm rings once.
+- `draft`: the alarm in the form, `{hour, minute, label (as typed), days, index}`. `index` is null for a new alarm.
+- `timer`: `{minutes (as typed), left (seconds), ends (a time or null)}`.
+- `stopwatch`: `{passed (seconds), started (a time or null), laps (seconds)}`. `tab`: Alarm | Timer | Stopwatch.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.pickers import WEEKDAYS, time_fields
-from simulators.phone.views import (
+from simulators.phone.kit.pickers import WEEKDAYS, time_fields
+from simulators.phone.kit.views import (
     Button,
     Chip,
     Column,
@@ -31,7 +32,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import actions, app_bar, card, empty, fab, icon_button, inset, item, tabs
+from simulators.phone.kit.widgets import actions, app_bar, card, empty, fab, icon_button, inset, item, tabs
 
 
 class Clock(App):
@@ -124,7 +125,7 @@ class Clock(App):
             here.own["alarms"].append(alarm)
         else:
             here.own["alarms"][draft["index"]] = alarm
-        here.back()
+        here.close_screens()
         here.toast(f"Alarm set for {alarm['time']}, {days_words(alarm['days']).lower()}")
 
     def screen_delete(self, here: AppContext) -> Screen:
@@ -137,7 +138,7 @@ class Clock(App):
         )
 
     def do_delete(self, here: AppContext, index: int) -> None:
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         del here.own["alarms"][index]
         here.toast("Alarm deleted")
 

@@ -1,15 +1,15 @@
 """Contacts: the phone's one address book, and its calls.
 
 State, `apps.contacts`:
-- `people`, no two of one name: `{name, number, email, company, favourite}`.
-- `calls`, the oldest first: `{name, number, kind: outgoing | incoming | missed, time, seconds}`; no name where nobody
-  of that number is known; `seconds` is how long was spoken.
-- `call`, the one that goes on: `{name, number, time, answered, mute, speaker}`, `answered` being a time or empty;
-  nothing where there is none.
-- `draft`, the person being written: `{name, number, email, company, of}`; `of` is whose entry it changes, if any.
-- `dialled` and `query`, as typed; `tab` (Contacts | Recents | Keypad).
+- `people`, each `{name, number, email, company, favourite}`. No two have the same name.
+- `calls`, oldest first, each `{name, number, kind: outgoing | incoming | missed, time, seconds}`. `name` is empty for
+  an unknown number. `seconds` is the duration of the talk.
+- `call`: the current call, `{name, number, time, answered, mute, speaker}`, or nothing. `answered` is a time or
+  empty.
+- `draft`: the person in the form, `{name, number, email, company, of}`. `of` names the entry to change, if any.
+- `dialled` and `query`: as typed. `tab`: Contacts | Recents | Keypad.
 
-Other apps read `people(phone)`, and lead here by `show_person`, `start_call` and `start_entry`.
+Other apps read `people(phone)` and open this app by `show_person`, `start_call` and `start_entry`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,8 @@ from typing import Any, ClassVar
 
 from simulators.phone import nav
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps import contacts_calls
-from simulators.phone.apps.contacts_calls import lasted, named
-from simulators.phone.apps.contacts_data import CALLS, PEOPLE
 from simulators.phone.apps.mail import Mail
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Act,
     Button,
     Column,
@@ -39,7 +36,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, section, tabs
+from simulators.phone.kit.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, section, tabs
 
 _BLANK: State = {"name": "", "number": "", "email": "", "company": "", "of": ""}
 
@@ -70,7 +67,7 @@ class Contacts(App):
         tab = str(here.own["tab"])
         icons = {"Contacts": "person", "Recents": "clock", "Keypad": "keypad"}
         foot = tabs([(name, icon, ("tab", name)) for name, icon in icons.items()], tab)
-        going = contacts_calls.banner(here)
+        going = call_banner(here)
         if tab == "Keypad":
             return Page(keypad(here), bar=Column([going, Space(24)]), foot=foot)
         if tab == "Recents":
@@ -144,9 +141,9 @@ class Contacts(App):
         else:
             person |= draft
         for call in here.own["calls"]:
-            if contacts_calls.digits(call["number"]) == contacts_calls.digits(draft["number"]) and draft["number"]:
+            if dialled_digits(call["number"]) == dialled_digits(draft["number"]) and draft["number"]:
                 call["name"] = draft["name"]
-        here.back()
+        here.close_screens()
         under = nav.stack(here.phone, self.id)[-1]
         if under["screen"] == "person":
             under["args"] = {"name": draft["name"], "number": ""}
@@ -166,24 +163,24 @@ class Contacts(App):
         here.own["people"] = [person for person in here.own["people"] if person["name"] != name]
         for call in here.own["calls"]:
             call["name"] = "" if call["name"] == name else call["name"]
-        here.back(len(nav.stack(here.phone, self.id)) - 1)
+        here.close_screens(len(nav.stack(here.phone, self.id)) - 1)
         here.toast("Contact deleted")
 
     # -- calls ----------------------------------------------------------------------------------------------
 
     def do_call(self, here: AppContext, number: str) -> None:
-        contacts_calls.begin(here, number)
+        begin_call(here, number)
 
     def do_dial(self, here: AppContext, key: str) -> None:
         number = str(here.own["dialled"])
         here.own["dialled"] = number[:-1] if key == "backspace" else number + key
 
     def screen_call(self, here: AppContext) -> Screen:
-        return call_page(here.own["call"], contacts_calls.spoken(here))
+        return call_page(here.own["call"], call_seconds(here))
 
     def do_end(self, here: AppContext) -> None:
-        contacts_calls.end(here)
-        here.back()
+        end_call(here)
+        here.close_screens()
 
     def screen_clear(self, here: AppContext) -> Screen:
         return Dialog(
@@ -194,10 +191,10 @@ class Contacts(App):
 
     def do_clear(self, here: AppContext) -> None:
         here.own["calls"] = []
-        here.back()
+        here.close_screens()
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
-        contacts_calls.goes_on(here, after)
+        advance_call(here, after)
 
 
 def people(phone: State) -> list[State]:
@@ -219,7 +216,7 @@ def show_person(phone: State, name: str, number: str = "") -> None:
 def start_call(phone: State, number: str) -> None:
     """Call a number from another app."""
     _open_app(phone, "contacts", "home", {})
-    contacts_calls.begin(AppContext(phone, "contacts"), number)
+    begin_call(AppContext(phone, "contacts"), number)
 
 
 def start_entry(phone: State, number: str, name: str = "") -> None:
@@ -259,7 +256,7 @@ def _book(here: AppContext) -> list[View | None]:
 
 def _words(person: State) -> str:
     number = str(person["number"])
-    return f"{person['name']} {number} {contacts_calls.digits(number)} {person['email']} {person['company']}".casefold()
+    return f"{person['name']} {number} {dialled_digits(number)} {person['email']} {person['company']}".casefold()
 
 
 def _draft_error(here: AppContext) -> str:
@@ -340,12 +337,12 @@ def _last_calls(here: AppContext, name: str) -> list[View | None]:
 def _past_call_row(call: State, here: AppContext) -> View:
     then = datetime.fromisoformat(call["time"])
     day = "Today" if then.date() == here.clock.date() else then.strftime("%a, %d %b").replace(" 0", " ")
-    duration = "" if call["kind"] == "missed" else f", {lasted(int(call['seconds']))}"
+    duration = "" if call["kind"] == "missed" else f", {duration_words(int(call['seconds']))}"
     return item(f"{day}, {then.strftime('%H:%M')}", f"{str(call['kind']).title()}{duration}", id="past")
 
 
 def _number_page(here: AppContext, number: str) -> Page:
-    contact_name = named(here, number)
+    contact_name = owner_name(here, number)
     face = Column([Icon("person", 110, "on_soft", disc="soft", disc_size=220)], align="center", pad=(0, 0, 0, 16))
     add = Button("Create new contact", icon="add", on=("new", "", number), id="create")
     if contact_name:
@@ -403,7 +400,7 @@ def entry_page(draft: State, wrong: str) -> Page:
 def keypad(here: AppContext) -> View:
     """Return the keypad: the typed number, its owner, and the keys."""
     number = str(here.own["dialled"])
-    caption = named(here, number)
+    caption = owner_name(here, number)
     if not caption and number:
         caption = "Not in your contacts"
     rows: list[View | None] = [Row([_key(ch) for ch in keys], gap=24, pad=(72, 0)) for keys in _KEYS]
@@ -436,7 +433,7 @@ def call_page(call: State, seconds: int | None) -> Page:
     if not call:
         return Page(empty("call", "No call", "The call has ended."), bar=app_bar(""))
     name, number = str(call["name"]), str(call["number"])
-    state = "Ringing…" if seconds is None else lasted(seconds)
+    state = "Ringing…" if seconds is None else duration_words(seconds)
     face = avatar(name, 300) if name else Icon("person", 150, "on_soft", disc="soft", disc_size=300)
     switches = Row([_switch("mic_off", "Mute", bool(call["mute"])), _switch("sound", "Speaker", bool(call["speaker"]))],
                    gap=24)  # fmt: skip
@@ -461,3 +458,101 @@ def _switch(icon: str, label: str, on: bool) -> View:
     return Column([Column([sign], align="center"), words], grow=1, fill="soft" if on else "high", radius=48,
                   pad=(8, 24, 8, 16), on=("toggle", ["call", label.lower()]), desc=label, cls="ToggleButton",
                   checkable=True, checked=on, id=label.lower())  # fmt: skip
+
+
+PEOPLE: tuple[tuple[str, str, str, str, bool], ...] = (
+    ("Noor Haddad", "+65 5550 1820", "n.haddad@softmatter.example", "Institute of Soft Matter", True),
+    ("Jonas Weil", "+65 5550 7714", "jonas@weil.example", "", False),
+    ("陈伟", "+65 5550 3306", "chen.wei@softmatter.example", "Institute of Soft Matter", False),
+    ("Priya Raman", "+65 5550 6482", "priya.raman@softmatter.example", "Institute of Soft Matter", False),
+    ("Mamá", "+34 555 010 244", "", "", True),
+    ("Dr. Okafor", "+65 5550 9057", "c.okafor@softmatter.example", "Institute of Soft Matter", False),
+    ("林小雨", "+65 5550 2291", "lin.xiaoyu@softmatter.example", "Institute of Soft Matter", False),
+    ("Tomas Brandt", "+49 555 019 63", "tomas.brandt@post.example", "Brandt Optik", False),
+    ("Building desk", "+65 5550 0007", "desk@heronwalk.example", "", False),
+    ("Quayside Dental", "+65 5550 4410", "hello@quaysidedental.example", "", False),
+)
+"""Name, number, mail address, company, and True for a favourite."""
+
+CALLS: tuple[tuple[str, str, int, str, int], ...] = (
+    ("Mamá", "incoming", 1, "20:31", 1260),
+    ("Quayside Dental", "missed", 1, "10:04", 0),
+    ("Noor Haddad", "outgoing", 2, "18:12", 95),
+    ("+65 5550 8876", "missed", 3, "14:47", 0),
+    ("Building desk", "outgoing", 4, "09:20", 41),
+    ("陈伟", "incoming", 6, "11:02", 312),
+)
+"""Name (or number, if nobody has it), kind, days ago, time, seconds of talk."""
+
+
+_RINGS = timedelta(seconds=6)
+"""Ringing time before the other side answers."""
+
+
+def dialled_digits(number: Any) -> str:
+    """Return the digits and `+*#` of a number, without separators."""
+    return "".join(ch for ch in str(number) if ch.isdecimal() or ch in "+*#")
+
+
+def owner_name(here: AppContext, number: str) -> str:
+    """Return the name of a number's owner, empty if nobody has it."""
+    number_digits = dialled_digits(number)
+    people: list[State] = here.phone["apps"]["contacts"]["people"]
+    return next((str(p["name"]) for p in people if number_digits and dialled_digits(p["number"]) == number_digits), "")
+
+
+def begin_call(here: AppContext, number: str) -> None:
+    """Call a number, after ending the current call."""
+    if not dialled_digits(number):
+        here.toast("Enter a number first")
+        return
+    if here.own["call"]:
+        end_call(here)
+    call = {"name": owner_name(here, number), "number": number}
+    now = here.clock.isoformat()
+    here.own["calls"].append(call | {"kind": "outgoing", "time": now, "seconds": 0})
+    here.own["call"] = call | {"time": now, "answered": "", "mute": False, "speaker": False}
+    here.go("call")
+
+
+def end_call(here: AppContext) -> None:
+    """End the current call and record its duration."""
+    going = here.own["call"]
+    if not going:
+        return
+    for call in here.own["calls"]:
+        if call["time"] == going["time"]:
+            call["seconds"] = call_seconds(here) or 0
+    here.own["call"] = {}
+    here.toast("Call ended")
+
+
+def call_seconds(here: AppContext) -> int | None:
+    """Return the seconds since the call was answered, or None while it rings."""
+    answered_at = here.own["call"].get("answered")
+    return round((here.clock - datetime.fromisoformat(answered_at)).total_seconds()) if answered_at else None
+
+
+def advance_call(here: AppContext, now: datetime) -> None:
+    """Answer the call after it has rung long enough."""
+    call = here.own["call"]
+    if call and not call["answered"]:
+        due = datetime.fromisoformat(call["time"]) + _RINGS
+        if due <= now:
+            call["answered"] = due.isoformat()
+
+
+def duration_words(seconds: int) -> str:
+    """Return a duration as 1:35."""
+    hours, rest = divmod(seconds, 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
+
+
+def call_banner(here: AppContext) -> View | None:
+    """Return a bar that leads back to the current call, or None if there is none."""
+    call = here.own["call"]
+    if not call:
+        return None
+    words = Text(f"Call with {call['name'] or call['number']}", "label", "on_primary", lines=1, grow=1)
+    return Row([Icon("call", 56, "on_primary"), words], gap=28, pad=(48, 24), fill="primary", on=("go", "call"),
+               id="ongoing", desc="Return to call")  # fmt: skip

@@ -20,8 +20,8 @@ from typing import ClassVar
 
 from simulators.phone import nav
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.pickers import day_words, short_day
-from simulators.phone.views import (
+from simulators.phone.kit.pickers import day_words, short_day
+from simulators.phone.kit.views import (
     Art,
     Button,
     Column,
@@ -37,7 +37,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
+from simulators.phone.kit.widgets import app_bar, badge, checkable, empty, icon_button, inset, item, section, tabs
 
 FAVOURITES = "Favourites"
 _PHOTO: State = {"name": "", "scene": "garden", "album": "Camera", "time": "", "caption": "", "place": "",
@@ -113,7 +113,7 @@ class Gallery(App):
             here.toast("Enter a name first" if not name else "There is an album of this name")
             return
         here.own["albums"].append(name)
-        here.back()
+        here.close_screens()
 
     # -- one photo ------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ class Gallery(App):
         names = list(here.args["names"])
         now = {str(photo["album"]) for photo in here.own["photos"] if photo["name"] in names}
         rows: list[View | None] = [
-            marked("radio", album, now == {album}, ("move", names, album)) for album in here.own["albums"]
+            checkable("radio", album, now == {album}, ("move", names, album)) for album in here.own["albums"]
         ]
         return Dialog("Move to album", Column(rows), [Button("Cancel", "text", on=("back",))])
 
@@ -198,7 +198,7 @@ class Gallery(App):
     def screen_delete(self, here: AppContext) -> Screen:
         names = list(here.args["names"])
         first = _photo(here, names[0]) if len(names) == 1 else None
-        what = f"“{called(first)}”" if first else many(len(names))
+        what = f"“{photo_name(first)}”" if first else many(len(names))
         return _confirm_dialog(
             "Move to bin?", f"{what} can be restored for {KEPT_DAYS} days.", "Delete", ("delete", names)
         )
@@ -233,7 +233,7 @@ class Gallery(App):
         back = [photo | {"deleted": ""} for photo in here.own["bin"] if photo["name"] == name]
         here.own["bin"] = [photo for photo in here.own["bin"] if photo["name"] != name]
         here.own["photos"] += back
-        here.back()
+        here.close_screens()
         here.toast("Photo restored")
 
     def screen_erase(self, here: AppContext) -> Screen:
@@ -243,7 +243,7 @@ class Gallery(App):
 
     def do_erase(self, here: AppContext, names: list[str]) -> None:
         here.own["bin"] = [photo for photo in here.own["bin"] if photo["name"] not in names]
-        here.back(len(nav.stack(here.phone, self.id)) - 1)
+        here.close_screens(len(nav.stack(here.phone, self.id)) - 1)
         here.toast(f"{many(len(names))} deleted")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
@@ -274,7 +274,7 @@ def _close_selection(here: AppContext) -> None:
     """Close the dialog and the screens that selected or showed the photos. An album below stays open."""
     here.own["selected"] = []
     while nav.stack(here.phone, here.app)[-1]["screen"] not in ("home", "album"):
-        here.back()
+        here.close_screens()
 
 
 def _photo(here: AppContext, name: str) -> State | None:
@@ -341,7 +341,7 @@ def photo_time(photo: State) -> datetime:
     return datetime.fromisoformat(photo["time"])
 
 
-def called(photo: State) -> str:
+def photo_name(photo: State) -> str:
     """Return a photo's caption, or its file name."""
     return str(photo["caption"] or photo["name"])
 
@@ -386,7 +386,7 @@ def grid(
 def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
     """Return a photo in the grid with its caption below."""
     name, text = str(photo["name"]), _photo_words(photo)
-    words: View = Text(called(photo), "small", lines=1, grow=1, id="caption")
+    words: View = Text(photo_name(photo), "small", lines=1, grow=1, id="caption")
     day = Text(short_day(photo_time(photo).date()), "small", "faint", lines=1, id="day") if dated else None
     if selected is None:
         heart = Icon("star", 40, "primary") if photo["favourite"] else None
@@ -401,7 +401,7 @@ def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
 def _photo_words(photo: State) -> str:
     """Return the spoken description of a photo."""
     kind = "Screenshot" if photo["album"] == "Screenshots" else "Photo"
-    return f"{kind}, {called(photo)}, {short_day(photo_time(photo).date(), year=True)}"
+    return f"{kind}, {photo_name(photo)}, {short_day(photo_time(photo).date(), year=True)}"
 
 
 def photo_page(photo: State, here: AppContext, before: State | None, after: State | None) -> Page:
@@ -419,7 +419,7 @@ def photo_page(photo: State, here: AppContext, before: State | None, after: Stat
                  _turn_button("next", "Older photo", after)], pad=(24, 8))  # fmt: skip
     body = Column([
         Space(grow=1), art(photo, 1060), Space(24),
-        Text(called(photo), "title", lines=2, id="caption", pad=(48, 0)),
+        Text(photo_name(photo), "title", lines=2, id="caption", pad=(48, 0)),
         Text(when + where, "sub", "faint", lines=1, id="when", pad=(48, 0)), Space(grow=1), turns,
     ])  # fmt: skip
     return Page(body, bar=bar)
@@ -460,7 +460,7 @@ def bin_row(photo: State, here: AppContext) -> View:
     """Return a deleted photo with its remaining days."""
     remaining_days = days_left(photo, here)
     words = f"{photo['album']} · {remaining_days} day{'s' if remaining_days != 1 else ''} left"
-    return item(called(photo), words, lead=art(photo, 180, 180, 32), on=("go", "binned", {"name": photo["name"]}),
+    return item(photo_name(photo), words, lead=art(photo, 180, 180, 32), on=("go", "binned", {"name": photo["name"]}),
                 id="binned")  # fmt: skip
 
 
@@ -473,7 +473,8 @@ def binned_page(photo: State, here: AppContext) -> Page:
     name = str(photo["name"])
     remaining_days = days_left(photo, here)
     body = Column([
-        Space(grow=1), art(photo, 1060), Space(24), Text(called(photo), "title", lines=2, id="caption", pad=(48, 0)),
+        Space(grow=1), art(photo, 1060), Space(24),
+        Text(photo_name(photo), "title", lines=2, id="caption", pad=(48, 0)),
         Text(f"Deleted for good in {remaining_days} day{'s' if remaining_days != 1 else ''}", "sub", "faint", lines=1,
              pad=(48, 0)),
         Space(grow=1),

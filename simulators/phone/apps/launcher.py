@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from simulators.phone import nav
 from simulators.phone.app import App, AppContext
-from simulators.phone.views import Column, Icon, Page, Row, Space, Text, View
+from simulators.phone.kit.views import Column, Icon, Page, Row, Space, Text, View
 
 _GRID = 4
 _DOCK = ("messages", "food", "notes", "clock")

@@ -2,12 +2,12 @@
 
 State, `apps.mail`:
 - `account`: `{name, address}` of the phone's owner.
-- `mails`, in no order: `{folder, from, address, to: [addresses], subject, body, time, unread, starred, attachments:
-  [names]}` with `folder` one of inbox, sent, archive, bin; `from` is a name, `address` the sender's. Mails of one
-  subject (without Re: and Fwd:) are one conversation. A sent mail's time is when it was sent.
-- `drafts`: `{id, to, subject, body, quote, attachments, kind}`: what is not sent yet; `to` is as typed (names or
-  addresses with commas between), `quote` what a forward carries below the words, `kind` new, reply or forward.
-- `files`: names of what can be attached; `query`: what is searched.
+- `mails`, in no order, each `{folder, from, address, to: [addresses], subject, body, time, unread, starred,
+  attachments: [names]}`. `folder` is inbox, sent, archive or bin. `from` is the sender's name, `address` the address.
+  Mails with the same subject (without Re: and Fwd:) are one conversation. The time of a sent mail is that of sending.
+- `drafts`: unsent mails, each `{id, to, subject, body, quote, attachments, kind}`. `to` is as typed: names or
+  addresses, separated by commas. `quote` is the forwarded text below the body. `kind` is new, reply or forward.
+- `files`: names of the files that can be attached. `query`: the typed search.
 
 A notification or a task opens a conversation by `screen: mail, args: {subject: ...}`.
 """
@@ -15,15 +15,29 @@ A notification or a task opens a conversation by `screen: mail, args: {subject: 
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.mail_data import ACCOUNT, FILES, FOLDERS, bare, conversation, first_mails, moment
-from simulators.phone.apps.mail_views import attachment, mail_card, mail_of, mail_row, names
-from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, avatar, badge, empty, fab, icon_button, inset, item
+from simulators.phone.app import App, AppContext, State, moment
+from simulators.phone.kit.views import (
+    Button,
+    Column,
+    Dialog,
+    Field,
+    Icon,
+    Line,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Sheet,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import actions, app_bar, avatar, badge, card, empty, fab, icon_button, inset, item
 
 _ADDRESS = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 _TITLES = {"new": "New mail", "reply": "Reply", "forward": "Forward"}
@@ -131,7 +145,7 @@ class Mail(App):
 
     def do_home(self, here: AppContext) -> None:
         here.own["query"] = ""
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
 
     def screen_folder(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
@@ -151,14 +165,14 @@ class Mail(App):
 
     def do_empty_bin(self, here: AppContext) -> None:
         here.own["mails"] = [mail for mail in here.own["mails"] if mail["folder"] != "bin"]
-        here.back()
+        here.close_screens()
         here.toast("Bin emptied")
 
     def do_open(self, here: AppContext, subject: str, time: str) -> None:
         here.go("mail", subject=subject, time=time)
         _mark(here, _key({"subject": subject, "time": time}), "unread", False)
 
-    def opened(self, here: AppContext) -> None:
+    def react_to_notification(self, here: AppContext) -> None:
         if "subject" in here.args:
             _mark(here, _key(here.args), "unread", False)
 
@@ -204,7 +218,7 @@ class Mail(App):
         mails = [m for m in _conversation(here, _key({"subject": subject, "time": time})) if m["folder"] != "sent"]
         for mail in mails[-1:]:
             mail["unread"] = True
-        here.back()
+        here.close_screens()
         here.toast("Marked as unread")
 
     def do_move(self, here: AppContext, subject: str, time: str, folder: str) -> None:
@@ -212,7 +226,7 @@ class Mail(App):
         me, key = here.own["account"]["address"], _key({"subject": subject, "time": time})
         for mail in _conversation(here, key) or _binned_mails(here, key):
             mail["folder"] = "sent" if mail["address"] == me and folder != "bin" else folder
-        here.back()
+        here.close_screens()
         here.toast({"archive": "Archived", "bin": "Moved to the bin", "inbox": "Moved to the inbox"}[folder])
 
     def screen_delete(self, here: AppContext) -> Screen:
@@ -223,7 +237,7 @@ class Mail(App):
     def do_delete(self, here: AppContext, subject: str, time: str) -> None:
         deleted_mails = _binned_mails(here, _key({"subject": subject, "time": time}))
         here.own["mails"] = [mail for mail in here.own["mails"] if mail not in deleted_mails]
-        here.back(2)
+        here.close_screens(2)
         here.toast("Deleted")
 
     def people(self, here: AppContext) -> list[State]:
@@ -331,7 +345,7 @@ class Mail(App):
 
     def do_attach(self, here: AppContext, number: int, name: str) -> None:
         _draft(here, number)["attachments"].append(name)
-        here.back()
+        here.close_screens()
 
     def do_detach(self, here: AppContext, number: int, name: str) -> None:
         _draft(here, number)["attachments"].remove(name)
@@ -349,7 +363,7 @@ class Mail(App):
         mail |= {"subject": str(draft["subject"]).strip(), "time": here.clock.isoformat(), "unread": False}
         here.own["mails"].append(mail | {"starred": False, "attachments": list(draft["attachments"])})
         here.own["drafts"].remove(draft)
-        here.back()
+        here.close_screens()
         here.toast("Sent")
 
     def _recipients(self, here: AppContext, text: str) -> tuple[list[str], list[str]]:
@@ -377,7 +391,7 @@ class Mail(App):
 
     def do_discard(self, here: AppContext, number: int) -> None:
         here.own["drafts"] = [draft for draft in here.own["drafts"] if draft["id"] != number]
-        here.back(2)
+        here.close_screens(2)
         here.toast("Draft discarded")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
@@ -424,3 +438,155 @@ def _mark(here: AppContext, key: str, field: str, value: bool) -> None:
 
 def _count_words(count: int) -> str:
     return f"{count} conversation{'' if count == 1 else 's'}"
+
+
+ACCOUNT = {"name": "Ines Varga", "address": "ines.varga@post.example"}
+FOLDERS = (("inbox", "Inbox", "inbox"), ("starred", "Starred", "star"), ("drafts", "Drafts", "edit"),
+           ("sent", "Sent", "send"), ("archive", "Archive", "archive"), ("bin", "Bin", "delete"))  # fmt: skip
+"""Folders: name in the state, name on the screen, icon. Starred mails and drafts are not stored in a folder."""
+
+FILES = ("Poster draft 3.pdf", "Film thicknesses.csv", "Boarding pass.pdf", "Oven booking.ics")
+
+_PREFIX = re.compile(r"^\s*(?:(?:re|fwd|fw)\s*[:：]\s*)+", re.IGNORECASE)
+
+_Line = tuple[str, str, str, int, str, bool, bool, tuple[str, ...], str, str]
+_FIRST: tuple[_Line, ...] = (
+    # folder, from, address, days ago, time, unread, starred, attachments, subject, body
+    ("inbox", "Noor Haddad", "n.haddad@softmatter.example", 0, "08:21", True, False, (),
+     "X-ray slots next week",
+     "Morning Ines,\n\nthe beam is ours on Wednesday from 13:00 to 17:00 and on Thursday from 9:00 to 11:00. "
+     "Room 0.14, badge at the desk.\n\nWhich of the two do you want for the cracked films?\n\nNoor"),
+    ("inbox", "Lantern Road Library", "desk@lanternlibrary.example", 1, "17:40", True, False, (),
+     "Your book is ready",
+     "The book you reserved, \"A field guide to lichens\", waits for you at the desk until Saturday, 18:00.\n\n"
+     "Lantern Road Library, 9 Lantern Road. Open 10:00 to 20:00."),
+    ("inbox", "陈伟", "w.chen@softmatter.example", 1, "11:05", False, True, ("安全培训.pdf",),
+     "周五组会安排",
+     "各位好：\n\n周五组会改到下午三点，二楼会议室。请先看附件里的安全培训材料。\n\n陈伟"),
+    ("inbox", "Penang Thin Film Workshop", "office@thinfilms.example", 2, "09:12", False, False, ("Programme.pdf",),
+     "Programme and travel",
+     "Dear Dr. Varga,\n\nyour talk is on the second day at 10:40 in the Nutmeg Hall, 25 minutes with questions. The "
+     "hotel is Pier Lodge, 3 Weld Steps; breakfast is from 6:30.\n\nSee you soon,\nThe organisers"),
+    ("inbox", "Tamarind Bank", "news@tamarind.example", 3, "06:00", False, False, (),
+     "Your monthly statement",
+     "Your statement is ready in the Tamarind app. We never ask for your code by mail."),
+    ("inbox", "Jonas Weil", "jonas.weil@post.example", 4, "20:33", False, False, (),
+     "Rope for Saturday",
+     "The old rope goes to the bin, I mean it. I found a 60 m one, shall we share it? It is 9.5 mm and blue."),
+    ("inbox", "林小雨", "xiaoyu.lin@softmatter.example", 5, "14:18", False, False, ("图3.png", "图4.png"),
+     "论文图片",
+     "瓦尔加老师：\n\n图3和图4已经按您的意见改了，坐标轴用了微米。请您看看。\n\n小雨"),
+    ("sent", "Ines Varga", "ines.varga@post.example", 5, "15:02", False, False, (),
+     "Re: 论文图片",
+     "小雨：\n\n很好，图4的字再大一点就可以了。\n\n伊内丝"),
+    ("sent", "Ines Varga", "ines.varga@post.example", 2, "09:50", False, False, (),
+     "Re: Programme and travel", "Thank you! I will bring my own adapter for the projector.\n\nInes Varga"),
+    ("archive", "Quayside Dental", "hello@quaysidedental.example", 12, "10:00", False, False, (),
+     "Your next check-up", "Your check-up is booked. You can change it until the day before."),
+    ("archive", "Dr. Okafor", "c.okafor@softmatter.example", 9, "18:20", False, False, (),
+     "Travel money", "Approved. Please keep the receipts, all of them this time."),
+    ("bin", "Cushion Planet", "sale@cushionplanet.example", 8, "07:15", False, False, (),
+     "Everything must go", "Cushions at half price, this week only."),
+)  # fmt: skip
+_TO = {"Re: 论文图片": "xiaoyu.lin@softmatter.example", "Re: Programme and travel": "office@thinfilms.example"}
+
+
+def first_mails(clock: datetime) -> list[State]:
+    """Return the first mails, oldest last."""
+    out = []
+    for folder, name, address, days, time, unread, starred, files, subject, body in _FIRST:
+        hour, minute = int(time[:2]), int(time[3:])
+        then = (clock - timedelta(days=days)).replace(hour=hour, minute=minute, second=0, microsecond=0)
+        out.append(
+            {"folder": folder, "from": name, "address": address, "to": [_TO.get(subject, ACCOUNT["address"])],
+             "subject": subject, "body": body, "time": then.isoformat(), "unread": unread, "starred": starred,
+             "attachments": list(files)}
+        )  # fmt: skip
+    return out
+
+
+def bare(subject: str) -> str:
+    """Return a subject without the prefixes of replies and forwards."""
+    return _PREFIX.sub("", subject).strip()
+
+
+def conversation(mail: State) -> str:
+    """Return the key of a mail's conversation: its bare subject, or its time if it has none."""
+    return bare(str(mail["subject"])).casefold() or str(mail["time"])
+
+
+def when(then: datetime, clock: datetime) -> str:
+    """Return a time for a list of mails: the hour if today, else the day."""
+    if then.date() == clock.date():
+        return then.strftime("%H:%M")
+    return then.strftime("%d %b" if then.year == clock.year else "%d %b %Y").lstrip("0")
+
+
+def mail_row(mail: State, count: int, other: str, clock: datetime) -> View:
+    """Return a conversation in a list: its latest mail, its correspondent, its number of mails."""
+    unread = bool(mail["unread"])
+    names = f"{other} ({count})" if count > 1 else other
+    head = Row(
+        [Text(names, "strong" if unread else "item", lines=1, grow=1, id="sender"),
+         Text(when(moment(mail, clock), clock), "small", "faint", "right", id="date", lines=1)], gap=20,
+    )  # fmt: skip
+    subject = str(mail["subject"]) or "(no subject)"
+    snippet = " ".join(str(mail["body"]).split()) or "(no words)"
+    star = icon_button(
+        "star" if mail["starred"] else "star_line", "Starred" if mail["starred"] else "Not starred",
+        ("star", str(mail["subject"]), str(mail["time"])), colour="primary" if mail["starred"] else "faint",
+        id="star",
+    )  # fmt: skip
+    second = Column(
+        [Text(subject, "body", bold=unread, lines=1, id="subject"),
+         Row([Icon("attach", 44) if mail["attachments"] else None,
+              Text(snippet, "sub", "faint", lines=1, grow=1, id="snippet")], gap=8)],
+        grow=1,
+    )  # fmt: skip
+    words = Column([head, Row([second, star], gap=12, align="bottom")], grow=1)
+    row = Row([avatar(other), words], gap=32, pad=(48, 16, 28, 16), id="mail", align="top",
+              on=("open", str(mail["subject"]), str(mail["time"])))  # fmt: skip
+    row.desc = "Unread" if unread else ""
+    return row
+
+
+def mail_card(mail: State, to: str, clock: datetime) -> View:
+    """Return one whole mail of a conversation."""
+    then = moment(mail, clock)
+    day = "Today" if then.date() == clock.date() else then.strftime("%a, %d %b").replace(" 0", " ")
+    head = Row(
+        [
+            avatar(str(mail["from"])),
+            Column(
+                [Text(str(mail["from"]), "strong", lines=1, id="sender"),
+                 Text(f"to {to}", "sub", "faint", lines=1, id="recipients")],
+                grow=1,
+            ),
+        ],
+        gap=28,
+    )  # fmt: skip
+    address = Text(f"{mail['address']}", "sub", "faint", lines=1, id="address")
+    date = Text(f"{day}, {then.strftime('%H:%M')}", "sub", "faint", lines=1, id="date")
+    body: list[View | None] = [head, address, date, Line(), Text(str(mail["body"]), "body", id="body", pad=(0, 16))]
+    return inset(card([*body, *map(attachment, mail["attachments"])], pad=36, gap=8, id="mail"))
+
+
+def attachment(name: str) -> Row:
+    """Return an attachment's name in a row of its own."""
+    return Row(
+        [Icon("attach", 52, "on_soft"), Text(str(name), "body", "on_soft", lines=1, grow=1, id="attachment")],
+        gap=20, pad=(28, 20), fill="soft", radius=28,
+    )  # fmt: skip
+
+
+def names(addresses: Sequence[str], me: State, people: Sequence[State]) -> str:
+    """Return the names of addresses, as the phone's contacts have them."""
+    names_by_address = {mail_of(person): str(person["name"]) for person in people if mail_of(person)} | {
+        me["address"]: "me"
+    }
+    return ", ".join(names_by_address.get(str(address), str(address)) for address in addresses) or "nobody"
+
+
+def mail_of(person: State) -> str:
+    """Return a person's mail address, empty if it is unknown."""
+    return str(person.get("email") or "")

@@ -1,15 +1,16 @@
 """Maps: places with their hours, saved places, routes by bus, bike, car or on foot, and navigation.
 
 State, `apps.maps`:
-- `places`, each `{name, kind, address, x, y (metres east and south), phone, rating, hours: {Mon: "09:00-18:00", ...}
-  (a day without is closed; without any it never closes), about}`; `position`, the name of the place where the phone is;
-- `saved`, each `{label: as Home, place: its name}`; `query` (what is searched), `label` (what is typed);
-- `lines`, each `{name, every (minutes), first, last (HH:MM), stops: [{name, x, y}]}`; `speeds`, metres in a minute by
-  mode; `routes`, ways that are not to be worked out, each `{origin, destination, mode, legs: [{how, line, origin,
-  destination, minutes, stops}]}`;
-- `way` `{origin, destination, mode, depart (ISO, or empty for the next)}`, what is being looked at;
-- `trips`, those that were started, the latest last, each `{origin, destination, mode, lines: [names], minutes, depart,
-  arrive, started, status: Under way | Ended}`.
+- `places`, each `{name, kind, address, x, y (metres east and south), phone, rating, hours: {Mon: "09:00-18:00", ...},
+  about}`. A place is closed on a day without hours. Without any hours it never closes. `position`: the name of the
+  phone's place.
+- `saved`, each `{label (such as Home), place (its name)}`. `query`: the typed search. `label`: the typed label.
+- `lines`, each `{name, every (minutes), first, last (HH:MM), stops: [{name, x, y}]}`. `speeds`: metres in a minute by
+  mode. `routes`: given routes that replace computed ones, each `{origin, destination, mode, legs: [{how, line,
+  origin, destination, minutes, stops}]}`.
+- `way`: the shown route, `{origin, destination, mode, depart (ISO, empty for the next departure)}`.
+- `trips`: started trips, latest last, each `{origin, destination, mode, lines: [names], minutes, depart, arrive,
+  started, status: Under way | Ended}`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,44 @@ from typing import ClassVar
 
 from simulators.phone.app import App, AppContext, State
 from simulators.phone.apps.contacts import start_call
-from simulators.phone.apps.maps_data import first_lines, first_places
 from simulators.phone.apps.maps_routes import MODES, changes, departures, legs, metres, total
-from simulators.phone.apps.maps_views import hours_on, map_of, map_of_way, open_words, place_of, place_row, position
-from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, badge, card, empty, icon_button, inset, item, marked, section
+from simulators.phone.apps.maps_views import (
+    first_lines,
+    first_places,
+    hours_on,
+    map_of,
+    map_of_way,
+    open_words,
+    place_of,
+    place_row,
+    position,
+)
+from simulators.phone.kit.views import (
+    Button,
+    Chip,
+    Column,
+    Dialog,
+    Field,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import (
+    actions,
+    app_bar,
+    badge,
+    card,
+    checkable,
+    empty,
+    icon_button,
+    inset,
+    item,
+    section,
+)
 
 TRIP: State = {
     "origin": "", "destination": "", "mode": "Walk", "lines": [], "minutes": 0, "depart": "", "arrive": "",
@@ -198,7 +232,7 @@ class Maps(App):
         name = str(here.args["name"])
         label = next((str(e["label"]) for e in here.own["saved"] if e["place"] == name), "")
         rows: list[View | None] = [
-            marked("radio", preset, preset == label, ("save", name, preset)) for preset in _LABELS
+            checkable("radio", preset, preset == label, ("save", name, preset)) for preset in _LABELS
         ]
         field = Field(["label"], hint="Another name", id="label", submit=("save_named", name))
         keep = Button("Save", "text", on=("save_named", name), id="save")
@@ -213,7 +247,7 @@ class Maps(App):
         ]
         here.own["saved"] = [*saved, {"label": label, "place": name}]
         here.own["label"] = ""
-        here.back()
+        here.close_screens()
         here.toast(f"Saved as {label}")
 
     def do_save_named(self, here: AppContext, name: str) -> None:
@@ -223,7 +257,7 @@ class Maps(App):
 
     def do_unsave(self, here: AppContext, name: str) -> None:
         here.own["saved"] = [e for e in here.own["saved"] if e["place"] != name]
-        here.back()
+        here.close_screens()
         here.toast("Removed from saved places")
 
     def screen_saved(self, here: AppContext) -> Screen:
@@ -325,7 +359,7 @@ class Maps(App):
     def do_pick(self, here: AppContext, end: str, name: str) -> None:
         here.own["way"] |= {end: name, "depart": ""}
         here.own["query"] = ""
-        here.back()
+        here.close_screens()
 
     def screen_departures(self, here: AppContext) -> Screen:
         route_legs = _legs(here)
@@ -333,13 +367,13 @@ class Maps(App):
         rows: list[View | None] = []
         for leave in departures(here.own, route_legs, here.clock):
             arrive = leave + timedelta(minutes=minutes)
-            rows.append(marked("radio", f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}", leave == departure,
-                               ("depart", leave.isoformat())))  # fmt: skip
+            words = f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}"
+            rows.append(checkable("radio", words, leave == departure, ("depart", leave.isoformat())))
         return Dialog("Leave at", Column(rows), [Button("Cancel", "text", on=("back",))])
 
     def do_depart(self, here: AppContext, time: str) -> None:
         here.own["way"]["depart"] = time
-        here.back()
+        here.close_screens()
 
     def do_start(self, here: AppContext) -> None:
         way, route_legs = here.own["way"], _legs(here)
@@ -375,7 +409,7 @@ class Maps(App):
 
     def do_end_trip(self, here: AppContext) -> None:
         here.own["trips"][-1]["status"] = "Ended"
-        here.back()
+        here.close_screens()
         here.toast("Navigation ended")
 
     def screen_trips(self, here: AppContext) -> Screen:

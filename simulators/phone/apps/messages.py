@@ -5,26 +5,163 @@ State, `apps.messages`:
   `from` either the thread's name or `me`. People are those of `apps.contacts`.
 - `drafts`: unsent text by thread name. `query`: the typed search. `to`: the typed recipient.
 - `blocked` and `reports`, each `{name, number, time}`: blocked and reported senders. `report`: the checkbox of the open
-  dialog. To stage a scam message, see `messages_spam`.
+  dialog.
 
 The first threads are invented. A line of them is a name, the number of unread messages, and lines of (mine, days ago,
 time, text).
+
+To stage a scam message, lay a thread whose name is not in `apps.contacts.people`, as `{name: "+65 5550 9914", number:
+"+65 5550 9914", unread: 1, messages: [{from: "+65 5550 9914", text: "Your parcel is held. Pay at parcel-
+fee.example/pay"}]}`, beside the threads that are to stay, and a notification `{app: messages, title: the name, text:
+the text, screen: thread, args: {name: the name}, heads_up: true}`. The thread then warns of an unknown sender and
+offers to report it. The link is below the text and opens the Browser, whose `history` records the visit.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from simulators.phone.app import AppContext, State
-from simulators.phone.apps.browser_history import visit
-from simulators.phone.apps.contacts import people, show_person, start_call, start_entry
-from simulators.phone.apps.contacts_data import PEOPLE
-from simulators.phone.apps.messages_spam import SENDER, Spam, blocked, stranger
-from simulators.phone.apps.messages_views import bubble, day, find_thread, number_of, thread_row, writing
-from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, avatar, badge, card, empty, fab, icon_button, inset, item, marked
+from simulators.phone.app import App, AppContext, State
+from simulators.phone.apps.browser_pages import visit
+from simulators.phone.apps.contacts import PEOPLE, people, show_person, start_call, start_entry
+from simulators.phone.kit.views import (
+    Button,
+    Column,
+    Dialog,
+    Field,
+    Icon,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Sheet,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.kit.widgets import (
+    actions,
+    app_bar,
+    avatar,
+    badge,
+    card,
+    checkable,
+    empty,
+    fab,
+    icon_button,
+    inset,
+    item,
+)
+
+SENDER: State = {"name": "", "number": "", "time": ""}
+
+
+def blocked(here: AppContext, name: str) -> bool:
+    """Return True if a sender is blocked or the thread is spam."""
+    thread = find_thread(here, name)
+    return any(entry["name"] == name for entry in here.own["blocked"]) or bool(thread and thread["spam"])
+
+
+def stranger(here: AppContext, name: str) -> bool:
+    """Return True if a thread's name and number are both not in the phone's address book."""
+    thread = find_thread(here, name)
+    contacts = {str(p["name"]) for p in people(here.phone)} | {str(p["number"]) for p in people(here.phone)}
+    return thread is not None and name not in contacts and str(thread["number"]) not in contacts
+
+
+_LINK = re.compile(
+    r"(?<![a-z0-9-])(?<![a-z0-9-]\.)(?:https?://)?[a-z0-9-]++(?:\.[a-z0-9-]+)*\.example(?:/[\w/.?=&%-]*)?",
+    re.IGNORECASE,
+)
+
+
+def find_thread(here: AppContext, name: str) -> State | None:
+    return next((thread for thread in here.own["threads"] if thread["name"] == name), None)
+
+
+def number_of(here: AppContext, name: str) -> str:
+    """Return a person's number from the phone's address book, empty if it has none."""
+    return next((str(p["number"]) for p in people(here.phone) if p["name"] == name), "")
+
+
+def moment(message: State, here: AppContext) -> datetime:
+    """Return the time of a message, by the phone's clock."""
+    then = datetime.fromisoformat(message.get("time") or here.phone["clock"])
+    return then if then.tzinfo else then.replace(tzinfo=here.clock.tzinfo)
+
+
+def day(message: State, here: AppContext) -> str:
+    then = moment(message, here)
+    days = (here.clock.date() - then.date()).days
+    return "Today" if days == 0 else "Yesterday" if days == 1 else then.strftime("%A, %d %B").replace(" 0", " ")
+
+
+def thread_row(thread: State, here: AppContext) -> View:
+    """Return a thread in a list: its latest message with the time, and its number of unread messages."""
+    last: dict[str, Any] = thread["messages"][-1] if thread["messages"] else {"from": "", "text": ""}
+    then, unread = moment(last, here), int(thread.get("unread", 0))
+    when = then.strftime("%H:%M") if then.date() == here.clock.date() else then.strftime("%d %b").lstrip("0")
+    preview = f"You: {last['text']}" if last["from"] == "me" else str(last["text"])
+    name = str(thread["name"])
+    title = Text(name, "strong" if unread else "item", lines=1, grow=1, id="name")
+    muted = Icon("dnd", 40, desc="Muted") if thread["muted"] else None
+    words = Column(
+        [
+            Row([title, muted, Text(when, "small", "faint", "right")], gap=12),
+            Row([Text(preview, "sub", "text" if unread else "faint", lines=1, bold=bool(unread), grow=1, id="preview"),
+                 _unread(unread) if unread else None], gap=24),
+        ],
+        grow=1,
+    )  # fmt: skip
+    return Row(
+        [avatar(name), words], gap=36, pad=(48, 20), id="thread", on=("open", name),
+        long=("go", "delete_thread", {"name": name}),
+    )  # fmt: skip
+
+
+def _unread(count: int) -> View:
+    number = Text(
+        str(count), "small", "on_primary", "center", width=64, height=68, fill="primary", radius=34, bold=True
+    )
+    number.desc = f"{count} unread"
+    return number
+
+
+def bubble(message: State, long: tuple[Any, ...]) -> View:
+    """Return a message. A web address in it is repeated below as a link."""
+    mine = message["from"] == "me"
+    ink = "on_primary" if mine else "text"
+    text = Text(str(message["text"]), "body", ink, id="text")
+    time = Text(
+        str(message.get("time", ""))[11:16],
+        "small",
+        "on_primary" if mine else "faint",
+        "right" if mine else "left",
+        id="time",
+    )
+    links = [
+        Text(matches, "label", ink if mine else "primary", lines=1, id="link", on=("link", matches), pad=(0, 8))
+        for matches in dict.fromkeys(address.rstrip(".,") for address in _LINK.findall(str(message["text"])))
+    ]
+    body = Column(
+        [text, *links, time], fill="primary" if mine else "high", radius=52, pad=(44, 20, 44, 12), long=long,
+        id="bubble",
+    )  # fmt: skip
+    body.align = "end" if mine else "start"
+    return Row([Space(grow=1), body] if mine else [body], pad=(200, 0, 40, 0) if mine else (40, 0, 200, 0))
+
+
+def writing(name: str) -> View:
+    """Return the field for a new message."""
+    field = Field(
+        ["drafts", name], hint="Text message", kind="pill", id="message", action="Send", submit=("send", name),
+        many=True, grow=1,
+    )  # fmt: skip
+    send = icon_button("send", "Send", ("send", name), disc="primary", colour="on_primary", id="send")
+    return Row([field, send], gap=16, pad=(36, 16, 24, 24), align="bottom")
 
 
 def _mark_read(here: AppContext, name: str) -> None:
@@ -50,7 +187,7 @@ def _unknown_note(here: AppContext, name: str) -> View | None:
     return inset(card([text, buttons], gap=16, pad=32), 16)
 
 
-class Messages(Spam):
+class Messages(App):
     id, label, icon, colour, hue = "messages", "Messages", "message", "#2f6fd6", 222
     shapes: ClassVar[dict[str, State]] = {
         "threads": {"name": "", "number": "", "unread": 0, "muted": False, "spam": False, "messages": []},
@@ -81,7 +218,7 @@ class Messages(Spam):
 
     def screen_home(self, here: AppContext) -> Screen:
         query = str(here.own["query"]).strip().casefold()
-        threads = sorted(self.wanted(here), key=_latest, reverse=True)
+        threads = sorted(self.wanted_threads(here), key=_latest, reverse=True)
         rows: list[View | None] = [thread_row(thread, here) for thread in threads if query in _words(thread)]
         nothing = empty("message", "No messages", "Start a chat with the button below.")
         if query:
@@ -97,7 +234,7 @@ class Messages(Spam):
         )
 
     def screen_menu(self, here: AppContext) -> Screen:
-        hidden_count = len(here.own["threads"]) - len(self.wanted(here))
+        hidden_count = len(here.own["threads"]) - len(self.wanted_threads(here))
         return Sheet(
             Column([
                 item("Mark all as read", lead=badge("check"), on=("read_all",), id="read_all"),
@@ -109,7 +246,7 @@ class Messages(Spam):
     def do_read_all(self, here: AppContext) -> None:
         for thread in here.own["threads"]:
             thread["unread"] = 0
-        here.back()
+        here.close_screens()
         here.toast("All chats are read")
 
     def screen_compose(self, here: AppContext) -> Screen:
@@ -136,7 +273,7 @@ class Messages(Spam):
 
     def do_choose(self, here: AppContext, name: str) -> None:
         here.own["to"] = ""
-        here.back()
+        here.close_screens()
         self.do_open(here, name)
         here.focus("message")
 
@@ -144,7 +281,7 @@ class Messages(Spam):
         _mark_read(here, name)
         here.go("thread", name=name)
 
-    def opened(self, here: AppContext) -> None:
+    def react_to_notification(self, here: AppContext) -> None:
         if "name" in here.args:
             _mark_read(here, here.args["name"])
 
@@ -186,21 +323,21 @@ class Messages(Spam):
 
     def do_swap(self, here: AppContext, screen: str, name: str) -> None:
         """Replace the menu by another screen."""
-        here.back()
+        here.close_screens()
         here.go(screen, name=name)
 
     def do_unread(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         if thread is not None:
             thread["unread"] = max(1, int(thread["unread"]))
-        here.back(2)
+        here.close_screens(2)
 
     def do_mute(self, here: AppContext, name: str) -> None:
         thread = find_thread(here, name)
         if thread is not None:
             thread["muted"] = not thread["muted"]
             here.toast(f"{name} is {'muted' if thread['muted'] else 'heard again'}")
-        here.back()
+        here.close_screens()
 
     def screen_details(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
@@ -221,7 +358,7 @@ class Messages(Spam):
             ),
         ]
         if thread is not None:
-            rows.append(marked("switch", "Mute notifications", bool(thread["muted"]), ("mute_here", name)))
+            rows.append(checkable("switch", "Mute notifications", bool(thread["muted"]), ("mute_here", name)))
             rows.append(item(f"{len(thread['messages'])} messages", lead=badge("message")))
         on = blocked(here, name)
         act = Button("Unblock", "tonal", on=("unblock_here", name), id="block")
@@ -275,7 +412,7 @@ class Messages(Spam):
 
     def do_delete_message(self, here: AppContext, name: str, index: int) -> None:
         thread = find_thread(here, name)
-        here.back()
+        here.close_screens()
         if thread is not None and index < len(thread["messages"]):
             del thread["messages"][index]
             here.toast("Message deleted")
@@ -294,8 +431,66 @@ class Messages(Spam):
     def do_delete_thread(self, here: AppContext, name: str) -> None:
         here.own["threads"] = [thread for thread in here.own["threads"] if thread["name"] != name]
         here.own["drafts"].pop(name, None)
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Chat deleted")
+
+    def wanted_threads(self, here: AppContext) -> list[State]:
+        """Return the threads that are neither spam nor from blocked senders."""
+        return [t for t in here.own["threads"] if not t["spam"] and not blocked(here, str(t["name"]))]
+
+    def do_spam(self, here: AppContext) -> None:
+        here.close_screens()
+        here.go("spam")
+
+    def screen_spam(self, here: AppContext) -> Screen:
+        inbox = self.wanted_threads(here)
+        rows: list[View | None] = [thread_row(t, here) for t in here.own["threads"] if t not in inbox]
+        rows += [
+            item(str(entry["name"]), "Blocked, chat deleted", id="sender",
+                 trail=Button("Unblock", "text", on=("unblock_here", entry["name"]), id="unblock"))
+            for entry in here.own["blocked"] if find_thread(here, str(entry["name"])) is None
+        ]  # fmt: skip
+        nothing = empty("block", "Nothing here", "Chats that you block or report go here.")
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="threads"), bar=app_bar("Spam and blocked"))
+
+    def do_ask_block(self, here: AppContext, name: str, menus: int) -> None:
+        """Ask whether to block a sender, after closing `menus` menus."""
+        here.close_screens(menus)
+        here.own["report"] = True
+        here.go("block", name=name)
+
+    def screen_block(self, here: AppContext) -> Screen:
+        name = str(here.args["name"])
+        text = Text(f"{name} cannot write to you any more, and this chat goes to Spam and blocked.", "body", "faint")
+        report = checkable("checkbox", "Report as spam", bool(here.own["report"]), ("toggle", ["report"]))
+        report.pad = (0, 16)
+        block = Button("Block", "danger", on=("block", name), id="block")
+        return Dialog(
+            "Block this sender?", Column([text, report], gap=8), [Button("Cancel", "text", on=("back",)), block]
+        )
+
+    def do_block(self, here: AppContext, name: str) -> None:
+        thread = find_thread(here, name)
+        number = str(thread["number"]) if thread else number_of(here, name)
+        entry = {"name": name, "number": number or name, "time": here.clock.isoformat()}
+        here.own["blocked"] = [e for e in here.own["blocked"] if e["name"] != name] + [entry]
+        if here.own["report"]:
+            here.own["reports"].append(dict(entry))
+        if thread is not None:
+            thread["spam"] = bool(here.own["report"])
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.toast("Blocked and reported" if here.own["report"] else "Blocked")
+
+    def do_unblock(self, here: AppContext, name: str) -> None:
+        here.close_screens()
+        self.do_unblock_here(here, name)
+
+    def do_unblock_here(self, here: AppContext, name: str) -> None:
+        here.own["blocked"] = [entry for entry in here.own["blocked"] if entry["name"] != name]
+        thread = find_thread(here, name)
+        if thread is not None:
+            thread["spam"] = False
+        here.toast(f"{name} is unblocked")
 
 
 def _latest(thread: State) -> str:

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Button,
     Column,
     Dialog,
@@ -27,7 +27,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, card, empty, fab, icon_button, inset
+from simulators.phone.kit.widgets import app_bar, card, empty, fab, icon_button, inset
 
 _FIRST: tuple[tuple[str, str, tuple[tuple[str, bool], ...], int], ...] = (
     (
@@ -154,7 +154,7 @@ class Notes(App):
         )
 
     def do_delete(self, here: AppContext, index: int) -> None:
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         del here.own["notes"][index]
         here.toast("Note deleted")
 

@@ -27,7 +27,7 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import App, AppContext, State
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Act,
     Button,
     Chip,
@@ -43,7 +43,18 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section, stepper
+from simulators.phone.kit.widgets import (
+    actions,
+    app_bar,
+    badge,
+    card,
+    checkable,
+    empty,
+    inset,
+    item,
+    section,
+    stepper,
+)
 
 DEVICE: State = {
     "name": "", "kind": "earbuds", "battery": -1, "connected": False, "ringing": False, "place": "", "time": "",
@@ -187,7 +198,7 @@ class Settings(App):
 
     def screen_network(self, here: AppContext) -> Screen:
         flying = bool(here.own["airplane_mode"])
-        data = marked("switch", "Mobile data", bool(here.own["mobile_data"]), ("switch", "mobile_data"),
+        data = checkable("switch", "Mobile data", bool(here.own["mobile_data"]), ("switch", "mobile_data"),
                       sub="Heron Mobile", lead=badge("signal"))  # fmt: skip
         text = words("Wi-Fi, Bluetooth and the mobile network are off. Calls and messages wait.") if flying else data
         return page("Mobile network", [main_switch("Airplane mode", flying, "airplane_mode"), text])
@@ -214,7 +225,7 @@ class Settings(App):
         own = here.own
         size = _SIZES.get(str(own["font_size"]), "Default")
         return page("Display", [
-            marked("switch", "Dark theme", bool(own["dark_theme"]), ("switch", "dark_theme"), lead=badge("moon"),
+            checkable("switch", "Dark theme", bool(own["dark_theme"]), ("switch", "dark_theme"), lead=badge("moon"),
                    sub="Light on dark, everywhere"),
             item("Font size", size, lead=badge("text_size"), on=("go", "font_size"), id="font_size"),
             section("Brightness"),
@@ -223,19 +234,19 @@ class Settings(App):
 
     def screen_font_size(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
-            marked("radio", label, here.own["font_size"] == key, ("size", key)) for key, label in _SIZES.items()
+            checkable("radio", label, here.own["font_size"] == key, ("size", key)) for key, label in _SIZES.items()
         ]
         return Dialog("Font size", Column(rows), [Button("Cancel", "text", on=("back",))])
 
     def do_size(self, here: AppContext, key: str) -> None:
         here.own["font_size"] = key
-        here.back()
+        here.close_screens()
 
     def screen_sound(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
         for key, title in _SOUNDS:
             rows += [section(title), level(int(here.own[key]), _MOST, key, title)]
-        rows.append(marked("switch", "Vibrate for calls", bool(here.own["vibrate"]), ("switch", "vibrate")))
+        rows.append(checkable("switch", "Vibrate for calls", bool(here.own["vibrate"]), ("switch", "vibrate")))
         return page("Sound", rows)
 
     def do_level(self, here: AppContext, key: str, by: int) -> None:
@@ -281,7 +292,7 @@ class Settings(App):
         panel = card(
             [Text(f"{level}%", "display"), Text(_time_left(here), "body", "faint"), Space(24), Meter(level / 100)]
         )
-        saver = marked("switch", "Battery saver", bool(own["battery_saver"]), ("switch", "battery_saver"),
+        saver = checkable("switch", "Battery saver", bool(own["battery_saver"]), ("switch", "battery_saver"),
                        sub="Less in the background", lead=badge("leaf"))  # fmt: skip
         schedule = item("Turn on by itself", _saver_words(int(own["saver_at"])), lead=badge("clock"),
                         on=("go", "schedule"), id="schedule")  # fmt: skip
@@ -290,13 +301,13 @@ class Settings(App):
     def screen_schedule(self, here: AppContext) -> Screen:
         steps = sorted({*_STEPS, int(here.own["saver_at"])})
         rows: list[View | None] = [
-            marked("radio", _saver_words(step), here.own["saver_at"] == step, ("schedule", step)) for step in steps
+            checkable("radio", _saver_words(step), here.own["saver_at"] == step, ("schedule", step)) for step in steps
         ]
         return Dialog("Turn on battery saver", Column(rows), [Button("Cancel", "text", on=("back",))])
 
     def do_schedule(self, here: AppContext, at: int) -> None:
         here.own["saver_at"], here.own["saver_met"] = at, False
-        here.back()
+        here.close_screens()
 
     def screen_low_battery(self, here: AppContext) -> Screen:
         text = f"{here.phone['battery']}% left. {_time_left(here)}."
@@ -311,7 +322,7 @@ class Settings(App):
 
     def do_save(self, here: AppContext) -> None:
         here.own["battery_saver"] = True
-        here.back()
+        here.close_screens()
         here.toast("Battery saver is on")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
@@ -401,7 +412,7 @@ class Settings(App):
         )
 
     def do_forget(self, here: AppContext, name: str) -> None:
-        here.back(2)
+        here.close_screens(2)
         here.own["devices"] = [d for d in here.own["devices"] if d["name"] != name]
         here.toast(f"{name} forgotten")
 
@@ -412,7 +423,7 @@ def page(title: str, rows: list[View | None]) -> Page:
 
 def main_switch(title: str, on: bool, key: str) -> View:
     """Return the one large switch of a page."""
-    row = marked("switch", title, on, ("switch", key))
+    row = checkable("switch", title, on, ("switch", key))
     row.fill, row.radius, row.pad = "soft" if on else "high", 60, (48, 28)
     return inset(row, 12, 24)
 

@@ -1,28 +1,28 @@
 """Windowsill, a social app: other people's posts, and the owner's own, each with its audience.
 
 State, `apps.social`:
-- `me`: `{name, handle, about}`; `people`, each `{name, handle, about, following, friend, close}`: `friend` where both
-  follow each other, `close` where they are on the owner's list of close friends.
-- `posts`, in no order: `{id, author, text, picture, caption, place, time, visibility, likes: [names], comments: [{from,
-  text, time}]}`; `author`, `from` and `likes` name people or `me`; `visibility` is one of Everyone, Friends, Close
-  friends, Only me; `picture` is `scene/name` of a photo in the Gallery, or "", and `caption` its caption. The posts of
-  a task need ids of their own.
-- `default_visibility`: what a new post begins with; `draft`: `{text, picture, caption, place, visibility}`, not posted
-  yet; `comments`: unsent comments by post; `hidden`: ids of posts that the feed leaves out; `query`: what is searched.
+- `me`: `{name, handle, about}`. `people`, each `{name, handle, about, following, friend, close}`. `friend` is true if
+  both follow each other, `close` if the person is on the owner's list of close friends.
+- `posts`, in no order, each `{id, author, text, picture, caption, place, time, visibility, likes: [names], comments:
+  [{from, text, time}]}`. `author`, `from` and `likes` name people or `me`. `visibility` is Everyone, Friends, Close
+  friends or Only me. `picture` is `scene/name` of a photo in the Gallery, or "". The posts of a task need ids of
+  their own.
+- `default_visibility`: the first audience of a new post. `draft`: the unsent post, `{text, picture, caption, place,
+  visibility}`. `comments`: unsent comments by post. `hidden`: ids of posts that the feed omits. `query`: the typed
+  search.
 
 A notification or a task opens a post by `screen: post, args: {post: ID}`.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.social_data import ME, PEOPLE, first_posts, moment, visibility_icon
-from simulators.phone.apps.social_views import comment_row, page_head, person_row, post_view, tab_bar, visibility_rows
-from simulators.phone.views import (
+from simulators.phone.app import App, AppContext, State, moment
+from simulators.phone.kit.views import (
+    Act,
     Art,
     Button,
     Column,
@@ -39,7 +39,20 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
+from simulators.phone.kit.widgets import (
+    action_row,
+    app_bar,
+    avatar,
+    badge,
+    checkable,
+    empty,
+    fab,
+    icon_button,
+    inset,
+    item,
+    section,
+    tabs,
+)
 
 
 def pictures(here: AppContext) -> list[tuple[str, str]]:
@@ -57,10 +70,6 @@ def _choice(key: str, caption: str) -> View:
 
 def _blank_draft(here: AppContext) -> State:
     return {"text": "", "picture": "", "caption": "", "place": "", "visibility": here.own["default_visibility"]}
-
-
-def _action_row(icon: str, words: str, on: tuple[object, ...]) -> View:
-    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
 
 
 class Social(App):
@@ -109,7 +118,7 @@ class Social(App):
 
     def do_tab(self, here: AppContext, label: str) -> None:
         here.own["query"] = ""
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         if label != "Feed":
             here.go({"People": "people", "Profile": "mine"}[label])
 
@@ -138,7 +147,7 @@ class Social(App):
     def do_follow(self, here: AppContext, name: str, close: bool = False) -> None:
         """Follow or unfollow a person."""
         if close:
-            here.back()
+            here.close_screens()
         for person in here.own["people"]:
             if person["name"] == name:
                 person["following"] = not person["following"]
@@ -165,7 +174,7 @@ class Social(App):
             "Unfollow" if following else "Follow", "outlined" if following else "filled", on=("follow", name)
         )
         follow.id, follow.grow = "follow", 1
-        close = marked("switch", "Close friend", bool(person["close"]), ("close", name), lead=badge("close_friends"))
+        close = checkable("switch", "Close friend", bool(person["close"]), ("close", name), lead=badge("close_friends"))
         head = page_head(person, counts, Row([follow]))
         nothing = Text("No posts that you may see.", "body", "faint", pad=(48, 24))
         rows = [head, close if following else None, Line(), *(self._posts(here, posts) or [nothing]), Space(40)]
@@ -214,7 +223,7 @@ class Social(App):
         rows: list[View | None] = []
         for person in people:
             name = str(person["name"])
-            row = marked("checkbox", name, bool(person["close"]), ("close", name), sub=f"@{person['handle']}")
+            row = checkable("checkbox", name, bool(person["close"]), ("close", name), sub=f"@{person['handle']}")
             row.children = [avatar(name), *reversed(row.children[:2])]
             rows.append(row)
         nothing = empty("close_friends", "Nobody yet", "Follow somebody first.")
@@ -272,7 +281,7 @@ class Social(App):
 
     def do_delete_comment(self, here: AppContext, key: str, number: int) -> None:
         post = self.post(here, key)
-        here.back()
+        here.close_screens()
         if post is not None and number < len(post["comments"]):
             del post["comments"][number]
             here.toast("Comment deleted")
@@ -285,26 +294,24 @@ class Social(App):
         rows: list[View | None] = []
         if post["author"] == "me":
             rows.append(
-                _action_row(
-                    visibility_icon(post["visibility"]), "Change who can see it", ("replace", "visibility", key)
-                )
+                action_row(visibility_icon(post["visibility"]), "Change who can see it", ("replace", "visibility", key))
             )
-            rows.append(_action_row("delete", "Delete post", ("replace", "delete", key)))
+            rows.append(action_row("delete", "Delete post", ("replace", "delete", key)))
         else:
             person = next((p for p in here.own["people"] if p["name"] == post["author"]), {"following": False})
             word = "Unfollow" if person["following"] else "Follow"
-            rows.append(_action_row("person", f"{word} {post['author']}", ("follow", post["author"], True)))
-            rows.append(_action_row("eyes", "Hide this post", ("hide", key)))
+            rows.append(action_row("person", f"{word} {post['author']}", ("follow", post["author"], True)))
+            rows.append(action_row("eyes", "Hide this post", ("hide", key)))
         return Sheet(Column(rows), title="Post")
 
     def do_replace(self, here: AppContext, screen: str, key: str) -> None:
         """Replace a menu by the screen that it leads to."""
-        here.back()
+        here.close_screens()
         here.go(screen, post=key)
 
     def do_hide(self, here: AppContext, key: str) -> None:
         here.own["hidden"].append(key)
-        here.back()
+        here.close_screens()
         here.toast("Hidden from your feed")
 
     def screen_visibility(self, here: AppContext) -> Screen:
@@ -314,7 +321,7 @@ class Social(App):
 
     def do_see(self, here: AppContext, key: str, visibility: str) -> None:
         post = self.post(here, key)
-        here.back()
+        here.close_screens()
         if post is not None:
             post["visibility"] = visibility
             here.toast(f"Visible to: {visibility}")
@@ -326,9 +333,9 @@ class Social(App):
 
     def do_delete(self, here: AppContext, key: str) -> None:
         here.own["posts"] = [post for post in here.own["posts"] if post["id"] != key]
-        here.back()
+        here.close_screens()
         if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "post":
-            here.back()
+            here.close_screens()
         here.toast("Post deleted")
 
     def do_compose(self, here: AppContext) -> None:
@@ -367,7 +374,7 @@ class Social(App):
 
     def do_audience(self, here: AppContext, visibility: str) -> None:
         here.own["draft"]["visibility"] = visibility
-        here.back()
+        here.close_screens()
 
     def screen_pictures(self, here: AppContext) -> Screen:
         cells = [_choice(key, caption) for key, caption in pictures(here)]
@@ -379,7 +386,7 @@ class Social(App):
     def do_picture(self, here: AppContext, key: str, caption: str) -> None:
         here.own["draft"] |= {"picture": key, "caption": caption}
         if key:
-            here.back()
+            here.close_screens()
 
     def screen_discard(self, here: AppContext) -> Screen:
         remove = Button("Discard", "danger", on=("discard",), id="discard")
@@ -388,7 +395,7 @@ class Social(App):
 
     def do_discard(self, here: AppContext) -> None:
         here.own["draft"] = _blank_draft(here)
-        here.back(2)
+        here.close_screens(2)
         here.toast("Discarded")
 
     def do_publish(self, here: AppContext) -> None:
@@ -404,5 +411,181 @@ class Social(App):
         post |= {"visibility": draft["visibility"] or here.own["default_visibility"]}
         here.own["posts"].append(post | {"likes": [], "comments": []})
         here.own["draft"] = _blank_draft(here)
-        here.back()
+        here.close_screens()
         here.toast(f"Posted, visible to: {post['visibility']}")
+
+
+VISIBILITIES = (
+    ("Everyone", "globe", "Whoever looks at your page"),
+    ("Friends", "people", "Who follows you and you follow"),
+    ("Close friends", "close_friends", "Your list of close friends"),
+    ("Only me", "lock", "Nobody else"),
+)
+"""Audiences of a post: the words in the state and on the screen, the icon, the explanation."""
+
+ME = {"name": "Ines Varga", "handle": "ines.films", "about": "Thin films, thick soups, climbing on Saturdays"}
+
+PEOPLE = (
+    # name, handle, about, following, friend, close
+    ("Noor Haddad", "noor.x", "X-rays and lichens", True, True, True),
+    ("Jonas Weil", "jonas_climbs", "Mostly vertical", True, True, True),
+    ("林小雨", "xiaoyu", "读书，画图，喝茶", True, True, False),
+    ("Alba Ferrer", "alba.sets", "I set the routes you curse", True, False, False),
+    ("Canal Garden", "canalgarden", "Open daily, bring shoes for mud", True, False, False),
+    ("Priya Raman", "priya.r", "Polymers by day, pottery by night", False, False, False),
+    ("慢炖厨房", "mandun", "一锅汤，一个下午", False, False, False),
+    ("Old Tram Club", "oldtrams", "We ride what others scrapped", False, False, False),
+)
+
+_Comment = tuple[str, str]
+_FIRST: tuple[tuple[str, float, str, str, str, tuple[str, ...], str, tuple[_Comment, ...]], ...] = (
+    # author, hours ago, visibility, picture, place, likes, text, comments
+    ("Noor Haddad", 2, "Friends", "garden/First lilies", "Canal garden", ("Jonas Weil", "林小雨"),
+     "They are early this year. So am I.", (("Jonas Weil", "Which gate?"), ("Noor Haddad", "North, behind the pond."))),
+    ("Jonas Weil", 14, "Everyone", "hills/Saddle ridge", "Saddle ridge", ("me",),
+     "Six hours up, twenty minutes of view, worth it.", ()),
+    ("林小雨", 20, "Friends", "desk/Thesis desk", "", (), "第三章终于写完了，今晚可以早点睡。",
+     (("陈伟", "辛苦了！"),)),
+    ("Canal Garden", 26, "Everyone", "poster/Lantern week", "Canal garden", ("Noor Haddad", "Alba Ferrer"),
+     "Lantern week begins on Friday, 18:30 at the north gate. Entry is free, the tea is not.", ()),
+    ("me", 40, "Close friends", "cat/Neighbour's cat", "", ("Noor Haddad",), "It has decided to live with me.",
+     (("Noor Haddad", "What is its name?"), ("me", "It has not said."))),
+    ("Alba Ferrer", 50, "Everyone", "", "Old Foundry Lane", ("Jonas Weil", "me"),
+     "New blue routes in the cave. Be honest about the grade.", ()),
+    ("me", 120, "Everyone", "poster/Film poster", "Institute of Soft Matter", ("林小雨", "Priya Raman"),
+     "Our poster on cracked films hangs on level 4.", ()),
+    ("me", 220, "Only me", "", "", (), "Buy the blue rope. Do not tell Jonas.", ()),
+    ("Priya Raman", 30, "Everyone", "tea/Green glaze cup", "", (), "Pulled from the kiln this morning.", ()),
+    ("慢炖厨房", 9, "Everyone", "soup/番茄牛腩", "", ("林小雨",), "番茄牛腩，小火三小时，别催。", ()),
+    ("Old Tram Club", 70, "Everyone", "city/Line 5", "", (), "Line 5 runs again on Sundays.", ()),
+)  # fmt: skip
+
+
+def first_posts(clock: datetime) -> list[State]:
+    """Return the first posts, oldest first."""
+    out = []
+    for number, line in enumerate(sorted(_FIRST, key=lambda line: -line[1]), 1):
+        author, hours, visibility, picture, place, likes, text, comments = line
+        then = clock - timedelta(hours=hours)
+        posts = [
+            {"from": who, "text": words, "time": (then + timedelta(minutes=20 * (i + 1))).isoformat()}
+            for i, (who, words) in enumerate(comments)
+        ]
+        caption = picture.partition("/")[2]
+        post = {"id": f"p{number}", "author": author, "text": text, "picture": picture, "caption": caption}
+        post |= {"place": place, "time": then.isoformat(), "visibility": visibility}
+        out.append(post | {"likes": list(likes), "comments": posts})
+    return out
+
+
+def ago(then: datetime, clock: datetime) -> str:
+    """Return the time since then in words."""
+    minutes = int((clock - then).total_seconds() // 60)
+    if minutes < 1:
+        return "Just now"
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 60 * 24:
+        return f"{minutes // 60} h"
+    return then.strftime("%d %b" if then.year == clock.year else "%d %b %Y").lstrip("0")
+
+
+def visibility_icon(visibility: str) -> str:
+    """Return the icon of an audience."""
+    return next((icon for name, icon, _ in VISIBILITIES if name == visibility), "globe")
+
+
+def tab_bar(current: str) -> View:
+    entries = (("Feed", "home"), ("People", "people"), ("Profile", "person"))
+    return tabs([(label, icon, ("tab", label)) for label, icon in entries], current)
+
+
+def post_view(post: State, me: State, clock: datetime, *, whole: bool = False) -> View:
+    """Return a post with author, time, audience, text, picture, likes and comments.
+
+    A tap opens it unless it is `whole`.
+    """
+    mine = post["author"] == "me"
+    name = str(me["name"] if mine else post["author"])
+    title = Text(name, "strong", lines=1, id="author", on=("profile", post["author"]))
+    rows: list[View | None] = [
+        Row([avatar(name), Column([title, _about_row(post, clock)], grow=1),
+             icon_button("more", "Post menu", ("go", "menu", {"post": post["id"]}), id="menu")], gap=28),
+        Text(str(post["text"]), "body", lines=0 if whole else 4, id="text") if post["text"] else None,
+        _picture(post) if post["picture"] else None,
+        Row([Icon("place", 44), Text(str(post["place"]), "sub", "faint", lines=1, id="place")], gap=12)
+        if post["place"] else None,
+        _count_row(post),
+    ]  # fmt: skip
+    open_it: Act | None = None if whole else ("go", "post", {"post": post["id"]})
+    return Column([*rows], gap=12, pad=(48, 20, 36, 12), on=open_it, id="post")
+
+
+def _about_row(post: State, clock: datetime) -> View:
+    """Return the time and audience of a post."""
+    who = str(post["visibility"])
+    when = Text(ago(moment(post, clock), clock), "sub", "faint", lines=1, id="date")
+    return Row([when, Icon(visibility_icon(who), 44), Text(who, "sub", "faint", lines=1, id="visibility")], gap=16)
+
+
+def _picture(post: State) -> View:
+    return Art("photo", str(post["picture"]), height=460, radius=36, desc=str(post["caption"]), id="picture")
+
+
+def _count_row(post: State) -> View:
+    liked, likes, comments = "me" in post["likes"], len(post["likes"]), len(post["comments"])
+    heart = icon_button("heart" if liked else "heart_line", "Unlike" if liked else "Like", ("like", post["id"]),
+                        colour="error" if liked else "faint", id="like")  # fmt: skip
+    speak = icon_button("comment", "Comment", ("comment_on", post["id"]), id="comment")
+    return Row(
+        [
+            heart,
+            Text(f"{likes} like{'' if likes == 1 else 's'}", "sub", "faint", lines=1, id="likes"),
+            speak,
+            Text(f"{comments} comment{'' if comments == 1 else 's'}", "sub", "faint", lines=1, id="comments"),
+        ],
+        gap=8,
+    )
+
+
+def comment_row(comment: State, me: State, clock: datetime, long: Act | None) -> View:
+    """Return a comment below a post."""
+    name = str(me["name"] if comment["from"] == "me" else comment["from"])
+    head = Row(
+        [Text(name, "strong", lines=1, id="author"),
+         Text(ago(moment(comment, clock), clock), "small", "faint", lines=1, id="date")], gap=20,
+    )  # fmt: skip
+    words = Column([head, Text(str(comment["text"]), "body", id="text")], grow=1)
+    return Row([avatar(name, 88), words], gap=28, pad=(48, 12), align="top", id="comment_row", long=long)
+
+
+def person_row(person: State) -> View:
+    """Return a person in a list, with a button to follow or unfollow."""
+    following, name = bool(person["following"]), str(person["name"])
+    button = Button("Following" if following else "Follow", "outlined" if following else "tonal", on=("follow", name))
+    button.desc, button.id, button.width = f"{'Unfollow' if following else 'Follow'} {name}", "follow", 300
+    return item(name, f"@{person['handle']}", lead=avatar(name), trail=button, on=("profile", name), id="person")
+
+
+def visibility_rows(current: str, act: str, *args: object) -> list[View | None]:
+    """Return the choice of an audience."""
+    rows: list[View | None] = []
+    for name, icon, words in VISIBILITIES:
+        row = checkable("radio", name, name == current, (act, *args, name), sub=words)
+        row.children = [*row.children[:2], Icon(icon, 56)]
+        rows.append(row)
+    return rows
+
+
+def page_head(person: State, counts: str, *below: View | None) -> View:
+    """Return the head of a profile: face, name, handle, self-description, counts."""
+    name = str(person["name"])
+    words = Column([Text(name, "headline", lines=1, id="name"), Text(f"@{person['handle']}", "sub", "faint", lines=1)])
+    words.grow = 1
+    rows: list[View | None] = [
+        Row([avatar(name, 160), words], gap=36),
+        Text(str(person["about"]), "body", lines=3, id="about") if person["about"] else None,
+        Text(counts, "sub", "faint", lines=1, id="counts"),
+        *below,
+    ]
+    return inset(Column(rows, gap=16), 8, 16)

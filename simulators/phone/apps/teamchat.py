@@ -1,14 +1,14 @@
 """Rookery, a team chat: workspaces, channels, direct messages, threads, mentions.
 
 State, `apps.teamchat`:
-- `me`: the owner's name there; `status`: `{kind, text}`, `kind` one of Active, Away, In a meeting, On the move, Do not
-  disturb; `workspaces`: names; `workspace`: the one that is open.
-- `channels`, each `{workspace, kind, name, topic, private, muted, unread, joined, members: [names], messages}`; `kind`
-  is channel or direct (then `name` is the other person's); `unread` counts the last messages. A message is `{from,
-  text, time, pinned, reactions: [{name, by: [names]}], replies}`, the oldest first, `from` a name or `me`; a reply
-  has `from, text, time, reactions`. A workspace of "" is the open one.
-- `people`, each `{name, title, status}`; `drafts`: unsent text by channel, or by channel and number for a thread;
-  `query` (what is searched) and `to` (what was typed to find someone).
+- `me`: the owner's name there. `status`: `{kind, text}`, with `kind` one of Active, Away, In a meeting, On the move,
+  Do not disturb. `workspaces`: names. `workspace`: the open one.
+- `channels`, each `{workspace, kind, name, topic, private, muted, unread, joined, members: [names], messages}`.
+  `kind` is channel or direct. The `name` of a direct one is the other person's. `unread` counts the last messages. A
+  `workspace` of "" is the open one. A message is `{from, text, time, pinned, reactions: [{name, by: [names]}],
+  replies}`, the oldest first, with `from` a name or `me`. A reply has `from`, `text`, `time` and `reactions`.
+- `people`, each `{name, title, status}`. `drafts`: unsent text by channel, or by channel and number for a thread.
+  `query`: the typed search. `to`: the text typed to find a person.
 
 A notification or a task opens a channel by `screen: channel, args: {channel: NAME}`.
 """
@@ -19,28 +19,25 @@ from datetime import datetime
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
-from simulators.phone.apps.teamchat_data import (
+from simulators.phone.app import App, AppContext, State, moment
+from simulators.phone.apps.teamchat_views import (
     PEOPLE,
     REACTIONS,
     STATUSES,
     MessagePlace,
-    day,
-    first_channels,
-    mentions,
-    moment,
-    places,
-)
-from simulators.phone.apps.teamchat_views import (
     channel_row,
+    day,
     direct_row,
     divider,
+    first_channels,
+    mentions,
     message_view,
+    places,
     status_icon,
     tab_bar,
     writing,
 )
-from simulators.phone.views import (
+from simulators.phone.kit.views import (
     Button,
     Column,
     Dialog,
@@ -56,7 +53,19 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
+from simulators.phone.kit.widgets import (
+    action_row,
+    app_bar,
+    avatar,
+    badge,
+    checkable,
+    empty,
+    fab,
+    icon_button,
+    inset,
+    item,
+    section,
+)
 
 
 def long_act(name: str, index: int) -> tuple[object, ...]:
@@ -67,10 +76,6 @@ def long_act(name: str, index: int) -> tuple[object, ...]:
 def _key(name: str, index: int) -> str:
     """Return the key of a thread's draft."""
     return f"{name}/{index}"
-
-
-def _action_row(icon: str, words: str, on: tuple[object, ...]) -> View:
-    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
 
 
 class TeamChat(App):
@@ -161,7 +166,7 @@ class TeamChat(App):
                             long=("go", "actions", to | {"reply": place.reply}))  # fmt: skip
         return Column([Text(where, "sub", "faint", lines=1, pad=(36, 12, 36, 0), id="where"), text])
 
-    def opened(self, here: AppContext) -> None:
+    def react_to_notification(self, here: AppContext) -> None:
         if "channel" in here.args:
             channel = self.channel(here, here.args["channel"])
             channel["unread"] = 0
@@ -169,7 +174,7 @@ class TeamChat(App):
 
     def do_tab(self, here: AppContext, label: str) -> None:
         here.own["query"] = ""
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         if label != "Home":
             here.go({"Mentions": "mentions", "You": "you"}[label])
 
@@ -178,12 +183,12 @@ class TeamChat(App):
         for name in here.own["workspaces"]:
             unread = sum(c["unread"] for c in here.own["channels"] if c["workspace"] == name and not c["muted"])
             sub = f"{unread} unread" if unread else "All read"
-            rows.append(marked("radio", str(name), name == here.own["workspace"], ("workspace", name), sub=sub))
+            rows.append(checkable("radio", str(name), name == here.own["workspace"], ("workspace", name), sub=sub))
         return Sheet(Column(rows), title="Workspaces")
 
     def do_workspace(self, here: AppContext, name: str) -> None:
         here.own["workspace"], here.own["query"] = name, ""
-        here.back()
+        here.close_screens()
 
     def screen_browse(self, here: AppContext) -> Screen:
         rows: list[View | None] = []
@@ -238,7 +243,7 @@ class TeamChat(App):
         field = Field(["status", "text"], hint="What are you up to?", id="status_text")
         rows: list[View | None] = [head, section("Status text"), inset(field, 8, 8), section("Status")]
         for kind, words in STATUSES:
-            row = marked("radio", kind, status["kind"] == kind, ("status", kind), sub=words)
+            row = checkable("radio", kind, status["kind"] == kind, ("status", kind), sub=words)
             row.children = [*row.children[:2], Icon(status_icon(kind), 56)]
             rows.append(row)
         clear = Button("Clear status", "outlined", on=("clear_status",), id="clear")
@@ -266,7 +271,7 @@ class TeamChat(App):
     def do_open(self, here: AppContext, name: str, steps: int = 0) -> None:
         """Open a channel and mark it as read. Its screen still marks the messages that were unread."""
         channel = self.channel(here, name)
-        here.back(steps)
+        here.close_screens(steps)
         unread = int(channel["unread"])
         here.go("channel", channel=name, new=len(channel["messages"]) - unread if unread else -1)
         channel["unread"] = 0
@@ -380,16 +385,16 @@ class TeamChat(App):
         pinned = bool(place.message.get("pinned"))
         rows: list[View | None] = [Row(signs, pad=(36, 8)), Line()]
         if reply < 0:
-            rows.append(_action_row("comment", "Reply in thread", ("thread", name, index)))
-            rows.append(_action_row("pin", "Unpin" if pinned else "Pin to channel", ("pin", name, index)))
-            rows.append(_action_row("unread", "Mark unread from here", ("unread", name, index)))
+            rows.append(action_row("comment", "Reply in thread", ("thread", name, index)))
+            rows.append(action_row("pin", "Unpin" if pinned else "Pin to channel", ("pin", name, index)))
+            rows.append(action_row("unread", "Mark unread from here", ("unread", name, index)))
         if place.message["from"] == "me":
-            rows.append(_action_row("delete", "Delete message", ("go", "delete", to)))
+            rows.append(action_row("delete", "Delete message", ("go", "delete", to)))
         return Sheet(Column(rows), title="Message")
 
     def do_thread(self, here: AppContext, name: str, index: int) -> None:
         stack = here.phone["nav"]["stacks"][self.id]
-        here.back()
+        here.close_screens()
         if stack[-1]["screen"] != "thread":
             here.go("thread", channel=name, index=index)
         here.focus("message")
@@ -407,18 +412,18 @@ class TeamChat(App):
         else:
             reaction["by"].append("me")
         if close:
-            here.back()
+            here.close_screens()
 
     def do_pin(self, here: AppContext, name: str, index: int) -> None:
         message = self.channel(here, name)["messages"][index]
         message["pinned"] = not message["pinned"]
-        here.back()
+        here.close_screens()
         here.toast("Pinned" if message["pinned"] else "No longer pinned")
 
     def do_unread(self, here: AppContext, name: str, index: int) -> None:
         channel = self.channel(here, name)
         channel["unread"] = len(channel["messages"]) - index
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Marked as unread")
 
     def screen_delete(self, here: AppContext) -> Screen:
@@ -431,7 +436,7 @@ class TeamChat(App):
     def do_delete(self, here: AppContext) -> None:
         stack = here.phone["nav"]["stacks"][self.id]
         place = self._message_of(AppContext(here.phone, self.id, stack[-1]["args"]))
-        here.back(2)
+        here.close_screens(2)
         if place is None:
             return
         if place.reply >= 0:
@@ -439,7 +444,7 @@ class TeamChat(App):
         else:
             del place.channel["messages"][place.number]
             if stack[-1]["screen"] == "thread":
-                here.back()
+                here.close_screens()
         here.toast("Message deleted")
 
     def screen_pinned(self, here: AppContext) -> Screen:
@@ -463,7 +468,7 @@ class TeamChat(App):
         if index >= 0 and channel["joined"]:
             words = "No notifications from here"
             on = ("toggle", ["channels", index, "muted"])
-            rows.append(marked("switch", "Mute", bool(channel["muted"]), on, sub=words, lead=badge("muted")))
+            rows.append(checkable("switch", "Mute", bool(channel["muted"]), on, sub=words, lead=badge("muted")))
         rows.append(section("Person" if direct else f"Members ({len(channel['members']) + 1})"))
         for member in channel["members"]:
             person = self.person(here, str(member))
@@ -490,5 +495,5 @@ class TeamChat(App):
 
     def do_leave(self, here: AppContext, name: str) -> None:
         self.channel(here, name)["joined"] = False
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        here.close_screens(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast(f"You left {name}")

@@ -300,7 +300,7 @@ class PlainConsole:
     def read(self, timeout: float | None = None) -> bytes:
         return self._stream.read(timeout)
 
-    def out(self, data: bytes | memoryview) -> None:
+    def write_output(self, data: bytes | memoryview) -> None:
         self._stream.write(data)
 
     def err(self, data: bytes) -> None:
@@ -333,7 +333,7 @@ class Framed:
                 self._closed = True
         return b""
 
-    def out(self, data: bytes | memoryview) -> None:
+    def write_output(self, data: bytes | memoryview) -> None:
         self._write(_STDOUT, data)
 
     def err(self, data: bytes) -> None:

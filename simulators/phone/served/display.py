@@ -9,16 +9,17 @@ import msgspec
 
 from lab.core.run.step import Action, Point
 from lab.core.run.ui_tree import Bounds, Node, UiTree
-from simulators.phone import draw, nav, touch
+from simulators.phone import nav, touch
 from simulators.phone.app import State
-from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS
+from simulators.phone.kit import draw
+from simulators.phone.kit.boxes import Window
+from simulators.phone.kit.theme import HEIGHT, STATUS_BAR, WIDTH
+from simulators.phone.kit.views import Field
 from simulators.phone.phone import DrawnScreen, Phone
 from simulators.phone.served.motion import Motion
 from simulators.phone.stage import activity, focused
-from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import tree
-from simulators.phone.views import Field
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -166,7 +167,7 @@ class Display:
     @property
     def activity(self) -> str:
         """Screen in front, as `package/.Screen`."""
-        return activity(self.phone.look().state, APPS)
+        return activity(self.phone.current_screen().state, APPS)
 
     def wait(self, version: int, timeout: float) -> int:
         """Block until the screen's version differs or `timeout` seconds passed. Return the current version."""
@@ -177,8 +178,8 @@ class Display:
         if (special := self._substitute_picture()) is not None:
             return special[1]
         if self._override is not None:
-            return self._resized().tobytes()
-        screen = self.phone.look()
+            return self._resized_picture().tobytes()
+        screen = self.phone.current_screen()
         return self._landscape(screen).tobytes() if self.landscape else screen.rgb
 
     def png(self) -> bytes:
@@ -188,8 +189,8 @@ class Display:
 
             return draw.png(Image.frombytes("RGB", special[0].size, special[1]))
         if self._override is not None:
-            return draw.png(self._resized())
-        screen = self.phone.look()
+            return draw.png(self._resized_picture())
+        screen = self.phone.current_screen()
         return draw.png(self._landscape(screen)) if self.landscape else screen.png
 
     def _substitute_picture(self) -> tuple[_Reason, bytes] | None:
@@ -200,7 +201,7 @@ class Display:
         lit, lock, preview = self.lit, self._lock, self.preview  # read once: another thread may light it meanwhile
         if lit and not lock and not self._secured and not preview:
             return None
-        below = self.phone.look() if lit and not lock else None
+        below = self.phone.current_screen() if lit and not lock else None
         reason = _Reason(lit, lock, self._secured, self._rotation, self.size, preview, below)
         known = self._instead
         if known is None or known[0] != reason:
@@ -222,10 +223,10 @@ class Display:
             picture.paste(reason.below.picture.crop((0, 0, wide, STATUS_BAR.bottom)), (0, 0))
         return picture
 
-    def _resized(self) -> Image:
+    def _resized_picture(self) -> Image:
         from PIL import Image
 
-        screen = self.phone.look()
+        screen = self.phone.current_screen()
         picture = self._landscape(screen) if self.landscape else screen.picture
         return picture.resize(self.size, Image.Resampling.BILINEAR)
 
@@ -257,15 +258,15 @@ class Display:
         if self.lit and (lock := self._lock):
             node = Node(cls="android.widget.TextView", text=_LOCK_WORDS[lock], bounds=Bounds(0, 0, *self.size))
             return UiTree((node,), self._rotation)
-        return self._to_display(tree(_active(self.phone.look().windows))) if self.lit else UiTree()
+        return self._to_display(tree(_active(self.phone.current_screen().windows))) if self.lit else UiTree()
 
     def windows(self) -> list[tuple[Window, UiTree]]:
         """Return every window that accessibility sees, lowest first, each with its own tree."""
-        screen_windows = self.phone.look().windows if self.open else []
+        screen_windows = self.phone.current_screen().windows if self.open else []
         return [(window, self._to_display(tree([window]))) for window in screen_windows if window.listed]
 
     def _to_display(self, ui_tree: UiTree) -> UiTree:
-        roots = tuple(map(_scaled, ui_tree.roots)) if self.landscape else ui_tree.roots
+        roots = tuple(map(_scale_node, ui_tree.roots)) if self.landscape else ui_tree.roots
         if self._override is not None:
             (wide, high), panel = self.size, self._panel
             roots = tuple(_stretch_node(root, wide / panel[0], high / panel[1]) for root in roots)
@@ -300,7 +301,7 @@ class Display:
         at = self.to_phone(*action.at)
         if at is None:
             return None
-        to = action.to and self.near(*action.to)
+        to = action.to and self.nearest_pixel(*action.to)
         vector = action.vector
         if vector is not None and self._override is not None:
             x, y = self._panel_point(*vector)
@@ -309,7 +310,7 @@ class Display:
             vector = (vector[0] * WIDTH // _WIDE, vector[1] * HEIGHT // WIDTH)
         return msgspec.structs.replace(action, at=at, to=to, vector=vector)
 
-    def near(self, x: float, y: float) -> Point:
+    def nearest_pixel(self, x: float, y: float) -> Point:
         """Return the phone's pixel nearest to a display's pixel."""
         low, high = (_LEFT, _LEFT + _WIDE - 1) if self.landscape else (0, WIDTH - 1)
         (wide, tall), panel = self.size, self._panel
@@ -322,12 +323,12 @@ class Display:
     @property
     def typing(self) -> bool:
         """True if a field has the cursor, and so the keyboard is shown."""
-        return self.phone.look().state["focus"] is not None
+        return self.phone.current_screen().state["focus"] is not None
 
     @property
     def field(self) -> Field | None:
         """Field with the cursor, or None if there is none."""
-        screen = self.phone.look()
+        screen = self.phone.current_screen()
         box = focused(screen.state, screen.windows) if screen.state["focus"] is not None else None
         return box.field if box else None
 
@@ -377,9 +378,9 @@ class Display:
 
         self.phone.change(marks)
 
-    def chosen(self) -> str:
+    def selected_text(self) -> str:
         """Return the selected text, "" if nothing is selected."""
-        screen = self.phone.look()
+        screen = self.phone.current_screen()
         if not screen.state["keyboard"]["fresh"]:
             return ""
         return next((node.text for node in screen.tree.nodes() if node.focused and not node.password), "")
@@ -401,8 +402,8 @@ def _stretch_node(node: Node, x: float, y: float) -> Node:
     return msgspec.structs.replace(node, bounds=bounds, children=children)
 
 
-def _scaled(node: Node) -> Node:
+def _scale_node(node: Node) -> Node:
     left, top, right, bottom = node.bounds
     x, y = _WIDE / WIDTH, WIDTH / HEIGHT
     bounds = Bounds(_LEFT + round(left * x), round(top * y), _LEFT + round(right * x), round(bottom * y))
-    return msgspec.structs.replace(node, bounds=bounds, children=tuple(map(_scaled, node.children)))
+    return msgspec.structs.replace(node, bounds=bounds, children=tuple(map(_scale_node, node.children)))

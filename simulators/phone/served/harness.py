@@ -27,7 +27,7 @@ _CLIENTS = 16
 Answer = Callable[[Any], Any]
 
 
-class Refusal(Exception):
+class HttpRefusal(Exception):
     """A refused request: the HTTP status and the reason."""
 
     def __init__(self, status: int, error: LabError) -> None:
@@ -43,7 +43,7 @@ class HarnessPort:
     """
 
     def __init__(self, token: str, answers: dict[str, Answer], port: int = 0) -> None:
-        self._server = _Server(port, token, answers)
+        self._server = _HarnessServer(port, token, answers)
         self._thread = threading.Thread(target=self._serve, name="served phone harness", daemon=True)
         self._closed = False
 
@@ -71,7 +71,7 @@ class HarnessPort:
         self._server.server_close()
 
 
-class _Server(ThreadingHTTPServer):
+class _HarnessServer(ThreadingHTTPServer):
     request_queue_size = 128
     """Backlog of connections: with the usual five, the next client would wait a second for its retry."""
     # `close` returns only after every client's thread has ended.
@@ -155,7 +155,7 @@ class _InTime(io.RawIOBase):
 
 
 class _Request(BaseHTTPRequestHandler):
-    server: _Server
+    server: _HarnessServer
     server_version, sys_version = "hitlab", ""
 
     def setup(self) -> None:
@@ -174,7 +174,7 @@ class _Request(BaseHTTPRequestHandler):
             answer = self._authorized_answer()
             value = self._body() if self.command == "POST" else None
             self._send(200, answer(value))
-        except Refusal as refusal:
+        except HttpRefusal as refusal:
             self._refuse(refusal.status, refusal.error)
         except LabError as error:
             self._refuse(400, error)
@@ -185,32 +185,32 @@ class _Request(BaseHTTPRequestHandler):
         self._send(status, {"title": why.title, "message": why.message, "hint": why.hint})
 
     def _authorized_answer(self) -> Answer:
-        """Return the handler of this request. Raise `Refusal` if the client is not allowed, or none has that name."""
+        """Return the handler of this request. Raise `HttpRefusal` if its client or its path is not allowed."""
         host = self.headers.get("Host", "")
         # A web page could reach the loopback port under a name of its own (DNS rebinding).
         if host not in (f"{LOOPBACK}:{self.server.server_port}", f"localhost:{self.server.server_port}"):
-            raise Refusal(403, LabError("harness", "is asked under another name than its own."))
+            raise HttpRefusal(403, LabError("harness", "is asked under another name than its own."))
         kind, _, token = self.headers.get("Authorization", "").partition(" ")
         sent_token = token.strip().encode("utf-8", "replace")
         # Constant time: the duration must not reveal the token.
         if not hmac.compare_digest(sent_token, self.server.token) or kind.lower() != "bearer":
-            raise Refusal(401, LabError("harness", "the token is not the one it was started with."))
+            raise HttpRefusal(401, LabError("harness", "the token is not the one it was started with."))
         answer = self.server.answers.get(f"{self.command} {self.path}")
         self.server.meet(self.connection)
         if answer is None:
             there = list_sentence(self.server.answers)
-            raise Refusal(404, LabError("harness", "there is nothing of that name.", there))
+            raise HttpRefusal(404, LabError("harness", "there is nothing of that name.", there))
         return answer
 
     def _body(self) -> Any:
         length = self.headers.get("Content-Length", "")
         if not length.isascii() or not length.isdigit():
-            raise Refusal(411, LabError("harness", "a request says how long it is."))
+            raise HttpRefusal(411, LabError("harness", "a request says how long it is."))
         if int(length) > _MOST_BODY:
-            raise Refusal(413, LabError("harness", f"a request is at most {_MOST_BODY} bytes long."))
+            raise HttpRefusal(413, LabError("harness", f"a request is at most {_MOST_BODY} bytes long."))
         data = self.rfile.read(int(length))
         if len(data) < int(length):
-            raise Refusal(400, LabError("harness", "the request was cut short."))
+            raise HttpRefusal(400, LabError("harness", "the request was cut short."))
         if not data:
             return None
         return decode(data, Any, "request to the harness")

@@ -90,8 +90,8 @@ def _function(services: Services, display: Display, code: int) -> None:
     elif code == DEL:
         display.erase()
     elif code in (COPY, CUT):
-        services.clipboard = display.chosen() or services.clipboard
-        if code == CUT and display.chosen():
+        services.clipboard = display.selected_text() or services.clipboard
+        if code == CUT and display.selected_text():
             display.erase()
     elif code == PASTE:
         display.type(services.clipboard)

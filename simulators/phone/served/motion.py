@@ -12,11 +12,11 @@ from typing import Protocol
 from lab.core.run.step import Action, Point
 from simulators.phone import scrolling, touch
 from simulators.phone.app import State
-from simulators.phone.boxes import Box, Window
 from simulators.phone.installed import APPS
+from simulators.phone.kit.boxes import Box, Window
+from simulators.phone.kit.theme import STATUS_BAR
 from simulators.phone.phone import Phone
 from simulators.phone.stage import windows
-from simulators.phone.theme import STATUS_BAR
 
 LONG = 0.5
 """Seconds after which a finger at rest is a long press (Android's ViewConfiguration)."""
@@ -37,7 +37,7 @@ class Surface(Protocol):
     def to_phone(self, x: float, y: float) -> Point | None:
         """Return the phone's pixel under a display's pixel, or None beside its picture."""
 
-    def near(self, x: float, y: float) -> Point:
+    def nearest_pixel(self, x: float, y: float) -> Point:
         """Return the phone's pixel nearest to a display's pixel."""
 
 
@@ -57,7 +57,7 @@ class Motion:
         self._timer: threading.Timer | None = None
         self._touches = 0
 
-    def down(self, x: float, y: float) -> None:
+    def finger_down(self, x: float, y: float) -> None:
         """Put the finger down. Ignore a touch beside the phone's picture or on a dark screen."""
         with self._lock:
             self.cancel()
@@ -80,7 +80,7 @@ class Motion:
             if self._list is not None:
                 self._list.follow(self._surface, by)
 
-    def up(self, x: float, y: float) -> None:
+    def finger_up(self, x: float, y: float) -> None:
         """Lift the finger and complete the touch."""
         with self._lock:
             self.move(x, y)
@@ -103,7 +103,7 @@ class Motion:
     def _offset_to(self, x: float, y: float) -> Point:
         if self._start is None:
             return 0, 0
-        at = self._surface.near(x, y)
+        at = self._surface.nearest_pixel(x, y)
         return at[0] - self._start[0], at[1] - self._start[1]
 
     def _hold(self, number: int) -> None:
@@ -125,7 +125,7 @@ class Motion:
 
     def _list_under(self, start: Point, by: Point) -> _List | None:
         """Return the list that follows the finger, or None if the movement opens or closes the shade."""
-        screen = self._surface.phone.look()
+        screen = self._surface.phone.current_screen()
         box = scrolling.list_at(screen.windows, start, across=abs(by[0]) > abs(by[1]))
         shade = screen.state["shade"] and by[1] < 0
         pulls = start[1] < STATUS_BAR.bottom and by[1] > abs(by[0])

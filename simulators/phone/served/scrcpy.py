@@ -39,7 +39,7 @@ class ServerOutput:
         line = f"[server] {level.upper()}: {words}\n".encode("utf-8", "replace")
         with self._printing:
             try:
-                (self._console.err if level in ("warn", "error") else self._console.out)(line)
+                (self._console.err if level in ("warn", "error") else self._console.write_output)(line)
             except HungUp:
                 return
 

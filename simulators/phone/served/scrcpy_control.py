@@ -145,7 +145,7 @@ class ServedControl:
             return
         if event.action == _DOWN and self._finger in (None, event.pointer):
             self._finger = event.pointer
-            self._display.finger.down(*at)
+            self._display.finger.finger_down(*at)
         elif event.pointer != self._finger:
             return
         elif event.action == _MOVE:
@@ -153,7 +153,7 @@ class ServedControl:
         elif event.action in (_UP, _CANCEL):
             self._finger = None
             if event.action == _UP:
-                self._display.finger.up(*at)
+                self._display.finger.finger_up(*at)
             else:
                 self._display.finger.cancel()
 

@@ -134,12 +134,12 @@ class VideoStream:
             if self._options.stream_meta:
                 head = struct.pack(">I", CODECS[self._options.video_codec])
                 self._stream.write(head if self._options.sessions else head + struct.pack(">II", *self.view.size))
-            while not self._ended():
+            while not self._has_ended():
                 self._session()
         except HungUp:
             return
 
-    def _ended(self) -> bool:
+    def _has_ended(self) -> bool:
         return self._stopping.is_set() or self._stream.gone.is_set()
 
     def _current_size(self) -> VideoSpace:
@@ -155,9 +155,9 @@ class VideoStream:
             self._stream.write(struct.pack(">III", 1 << 31, *view.size))
         self._packet(encoder.config, self._flag(2))
         screen = _Screen(self._display, encoder, view.space)
-        while not self._ended() and not self._resetting.is_set() and self._display.size == view.space:
+        while not self._has_ended() and not self._resetting.is_set() and self._display.size == view.space:
             began = time.monotonic()
-            frame = screen.look(_REPEAT_AFTER)
+            frame = screen.await_frame(_REPEAT_AFTER)
             # A fault occurs once per stream, after a first good frame.
             wrong = self._faults.video if self._sent and not self._wrong else ""
             frame = frame or (screen.frame if wrong else None)
@@ -202,7 +202,7 @@ class _Screen:
         self.frame: av.VideoFrame | None = None
         """Picture that was sent last, or will be next."""
 
-    def look(self, seconds: float) -> av.VideoFrame | None:
+    def await_frame(self, seconds: float) -> av.VideoFrame | None:
         """Wait at most `seconds` for a change. Return the frame to send, or None if there is none."""
         version = self._display.wait(self._version, seconds)
         now = time.monotonic()

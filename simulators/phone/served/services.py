@@ -45,7 +45,7 @@ class Console(Protocol):
     def read(self, timeout: float | None = None) -> bytes:
         """Return the next bytes of standard input, or b"" at its end. Raise `TimeoutError` after `timeout` seconds."""
 
-    def out(self, data: bytes | memoryview) -> None:
+    def write_output(self, data: bytes | memoryview) -> None:
         """Write to standard output. Raise `HungUp` once nobody listens."""
 
     def err(self, data: bytes) -> None:

@@ -43,11 +43,11 @@ _ENVIRONMENT = {
 
 def run(services: Services, command: str, console: Console) -> int:
     """Run one command line (empty: a shell that reads lines from the console). Return its exit code, 0 to 255."""
-    io = Io(console.read, console.out, console.err, console.gone, console.terminal)
+    io = Io(console.read, console.write_output, console.err, console.gone, console.terminal)
     if console.terminal:
         # The host's terminal is raw: the phone's side adds carriage returns, as a pty does (onlcr).
-        io.out = lambda data: console.out(bytes(data).replace(b"\n", b"\r\n"))
-        io.err = io.out
+        io.write_output = lambda data: console.write_output(bytes(data).replace(b"\n", b"\r\n"))
+        io.err = io.write_output
     shell = _Shell(services)
     try:
         return shell.line(command, io) if command else _talk(shell, io)
@@ -120,7 +120,7 @@ class _Shell:
         here, status = io, 0
         for command in commands[:-1]:
             output = bytearray()
-            status = self._command(command, replace(here, out=output.extend))
+            status = self._command(command, replace(here, write_output=output.extend))
             here = replace(io, read=_reader_of(bytes(output)))
         status = self._command(commands[-1], here)
         return status
@@ -205,14 +205,24 @@ class _Shell:
     def _redirect_streams(self, redirects: list[Redirect], io: Io, files: list[tuple[str, bytearray]]) -> Io:
         """Return the streams after redirections. Output to a file is collected in `files`."""
         for redirect in redirects:
-            target = self._words().one(redirect.target)
+            target = self._words().expand_one(redirect.target)
             if redirect.how == "&":
-                io = replace(io, err=io.out) if redirect.fd == 2 else _output_to_errors(io) if target == "2" else io
+                io = (
+                    replace(io, err=io.write_output)
+                    if redirect.fd == 2
+                    else _output_to_errors(io)
+                    if target == "2"
+                    else io
+                )
             elif redirect.how == "<":
                 io = replace(io, read=_reader_of(self._read_file(target)))
             else:
                 out = self._open_output(target, redirect.how == ">>", io, files)
-                io = replace(io, out=out if redirect.fd != 2 else io.out, err=out if redirect.fd != 1 else io.err)
+                io = replace(
+                    io,
+                    write_output=out if redirect.fd != 2 else io.write_output,
+                    err=out if redirect.fd != 1 else io.err,
+                )
         return io
 
     def _read_file(self, name: str) -> bytes:
@@ -230,7 +240,7 @@ class _Shell:
         if path == "/dev/null":
             return lambda data: None
         if path in ("/dev/tty", "/dev/stdout"):
-            return io.out
+            return io.write_output
         if folders.is_folder(self._services.files, path):
             raise CommandRefused(f"{SH}: can't create {name}: Is a directory")
         if not folders.writable(path):
@@ -249,7 +259,7 @@ class _Shell:
             match = _ASSIGNMENT.match(rest[0][0].value)
             if not match:
                 break
-            assignments[match[1]] = self._words().one(rest.pop(0))[match.end() :]
+            assignments[match[1]] = self._words().expand_one(rest.pop(0))[match.end() :]
         words = self._words().all(rest)
         if words:
             return self._run_command(words, assignments, io)
@@ -337,7 +347,7 @@ _BUILTINS: dict[str, Callable[[_Shell, list[str], dict[str, str], Io], int]] = {
 def _output_to_errors(io: Io) -> Io:
     """Return the streams with output sent to standard error."""
     err = io.err
-    return replace(io, out=lambda data: err(bytes(data)))
+    return replace(io, write_output=lambda data: err(bytes(data)))
 
 
 def _reader_of(data: bytes) -> Reader:
@@ -358,22 +368,22 @@ def _talk(shell: _Shell, io: Io) -> int:
     """Read lines from a person or a script until `exit` or the end of the input."""
     buffer = bytearray()
     prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""
-    io.out(prompt)
+    io.write_output(prompt)
     while part := io.read(None):
         for byte in part:
             # Ctrl-D on an empty line ends the shell.
             if io.terminal and byte == 0x04 and not buffer:
                 return shell.status
             if byte in b"\r\n" and (byte != 0x0D or io.terminal):
-                io.out(b"\n" if io.terminal else b"")
+                io.write_output(b"\n" if io.terminal else b"")
                 line, buffer = decoded(bytes(buffer)), bytearray()
                 shell.line(line, io)
-                io.out(encoded(_PROMPT.format(shell.within)) if io.terminal else b"")
+                io.write_output(encoded(_PROMPT.format(shell.within)) if io.terminal else b"")
             elif io.terminal and byte in (0x03, 0x7F, 0x08):
                 _edit(byte, buffer, io, prompt)
             elif len(buffer) < _MOST_LINE:
                 buffer.append(byte)
-                io.out(bytes([byte]) if io.terminal else b"")
+                io.write_output(bytes([byte]) if io.terminal else b"")
     return shell.line(decoded(bytes(buffer)), io) if buffer else shell.status
 
 
@@ -381,14 +391,14 @@ def _edit(byte: int, buffer: bytearray, io: Io, prompt: bytes) -> None:
     """Handle backspace (delete a character) and Ctrl-C (clear the line)."""
     if byte == 0x03:
         buffer.clear()
-        io.out(b"^C\n" + prompt)
+        io.write_output(b"^C\n" + prompt)
         return
     # A character may have several bytes in UTF-8: remove its continuation bytes first.
     while buffer and (buffer[-1] & 0xC0) == 0x80:
         buffer.pop()
     if buffer:
         buffer.pop()
-        io.out(b"\b \b")
+        io.write_output(b"\b \b")
 
 
 _PATTERN = re.compile(r"[*?\[]")
@@ -413,7 +423,7 @@ class WordExpander:
         self._files = files
         self._within = within
 
-    def one(self, word: Word) -> str:
+    def expand_one(self, word: Word) -> str:
         """Expand a word that stays one, as an assignment's value or a file name."""
         return "".join(text for field in self._fields(word, split=False) for text, _ in field)
 

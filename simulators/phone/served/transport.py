@@ -49,7 +49,7 @@ class PhoneStream:
 
     def accept(self) -> None:
         """Acknowledge the open request. Nothing may be written before."""
-        self._connection.tell(OKAY, self)
+        self._connection.send_packet(OKAY, self)
 
     def read(self, timeout: float | None = None) -> bytes:
         """Return the next bytes as they arrived, or b"" once closed and read to the end.
@@ -68,7 +68,7 @@ class PhoneStream:
                 self._held_back = False
         # Sent outside the lock: a full socket must not block the other threads of the stream.
         if go_on:
-            self._connection.tell(OKAY, self)
+            self._connection.send_packet(OKAY, self)
         return data
 
     def write(self, data: bytes | memoryview) -> None:
@@ -82,7 +82,7 @@ class PhoneStream:
                 # The protocol allows one unacknowledged packet per stream.
                 self._may_write = False
             most = self._connection.wire.most
-            self._connection.tell(WRTE, self, view[:most])
+            self._connection.send_packet(WRTE, self, view[:most])
             view = view[most:]
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ class PhoneStream:
             go_on = not self._held_back
             self._changed.notify_all()
         if go_on:
-            self._connection.tell(OKAY, self)
+            self._connection.send_packet(OKAY, self)
         return True
 
     def go_on(self) -> None:
@@ -156,7 +156,7 @@ class Connection:
         """End the connection at once, from any thread."""
         self.wire.cut()
 
-    def tell(self, command: int, stream: PhoneStream, data: bytes | memoryview = b"") -> None:
+    def send_packet(self, command: int, stream: PhoneStream, data: bytes | memoryview = b"") -> None:
         """Send one packet about a stream. If the connection is lost, end the stream and raise `HungUp`."""
         try:
             self.wire.send(command, stream.local, stream.remote, data)

@@ -28,7 +28,7 @@ class RequestRefused(LabError):
         self.field, self.status = field, status
 
 
-class Refusal(NamedTuple):
+class RequestRefusal(NamedTuple):
     """Response to a refused request: an HTTP status, a sentence, the field of the body, the path's allowed methods."""
 
     status: int
@@ -43,22 +43,22 @@ class Access(NamedTuple):
 
     token: str = ""
 
-    def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
+    def refusal(self, headers: Mapping[str, str]) -> RequestRefusal | None:
         """Return why a request with these headers (lower-case names) is refused, or None.
 
         A browser's page sends its `Origin`, an API client does not. Without a token the `Host` must be this machine's,
         or a page of another site could resolve its name to this machine (DNS rebinding).
         """
         if "origin" in headers:
-            return Refusal(403, "Pages in a browser do not ask here.", "permission_error")
+            return RequestRefusal(403, "Pages in a browser do not ask here.", "permission_error")
         if self.token:
             scheme, _, token = headers.get("authorization", "").partition(" ")
             # Constant time, so that the duration reveals nothing about the token.
             right = hmac.compare_digest(token.strip().encode(), self.token.encode())
             if scheme.casefold() != "bearer" or not right:
-                return Refusal(401, "The API key is not this endpoint's token.", "authentication_error")
+                return RequestRefusal(401, "The API key is not this endpoint's token.", "authentication_error")
         elif host_name(headers.get("host", "")) not in _LOCAL_NAMES:
-            return Refusal(403, "This endpoint serves this machine alone.", "permission_error")
+            return RequestRefusal(403, "This endpoint serves this machine alone.", "permission_error")
         return None
 
 

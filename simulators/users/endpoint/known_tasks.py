@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lab.core.task.task import Persona, Task
+from lab.core.text.plain_text import fold_text
 from simulators.users.endpoint.request_kinds import RequestKind
 
 _GOAL = re.compile(r"\b(?:the )?task goal is:?\s*(.+?)(?:\n|$)", re.I)
@@ -28,7 +29,7 @@ def task_of(tasks: Sequence[KnownTask], session: str, system: str) -> KnownTask 
 
     The session's name counts first, then the goal, then the persona's name.
     """
-    prompt = _fold(system)
+    prompt = fold_text(system)
     ways = (
         [candidate for candidate in tasks if session and candidate.task.id == session],
         [candidate for candidate in tasks if _mentions(candidate.task.instruction, prompt)],
@@ -41,12 +42,8 @@ def task_of(tasks: Sequence[KnownTask], session: str, system: str) -> KnownTask 
     return next((candidates[0] for candidates in ways if len(candidates) == 1), None)
 
 
-def _fold(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
 def _mentions(text: str, prompt: str) -> bool:
-    folded = _fold(text)
+    folded = fold_text(text)
     return len(folded) >= _LEAST and folded in prompt
 
 

@@ -36,7 +36,7 @@ class JudgeRules(NamedTuple):
 
     patterns: tuple[Pattern, ...]
 
-    def holds(self, system: str) -> bool:
+    def match(self, system: str) -> bool:
         return any(rule.matches(system) for rule in self.patterns)
 
 
@@ -56,7 +56,7 @@ def kind_of(request: ChatRequest, rules: JudgeRules) -> RequestKind:
 
     A client that accepts JSON gets no tag: its user decides in the fields of its form.
     """
-    if rules.holds(request.system):
+    if rules.match(request.system):
         if request.form is not None:
             raise RequestRefused("response_format", "a judge's answer is <think> and <score>; ask for text")
         return "judge"

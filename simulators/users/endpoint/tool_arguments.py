@@ -75,7 +75,7 @@ def _resolve(schema: Any, tool: Tool) -> dict[str, Any]:
             place, _, name = reference.removeprefix("#/").rpartition("/")
             definitions = tool.parameters.get(place)
             definition = definitions.get(name, {}) if isinstance(definitions, dict) else None
-            schema = {**definition, **_without(schema, "$ref")} if isinstance(definition, dict) else {}
+            schema = {**definition, **_without_key(schema, "$ref")} if isinstance(definition, dict) else {}
         elif isinstance(either, list):
             alternatives = [
                 alternative
@@ -83,14 +83,14 @@ def _resolve(schema: Any, tool: Tool) -> dict[str, Any]:
                 if isinstance(alternative, dict) and alternative.get("type") != "null"
             ]
             if len(alternatives) != 1:
-                return _without(schema, "type")
-            schema = {**alternatives[0], **_without(schema, "anyOf")}
+                return _without_key(schema, "type")
+            schema = {**alternatives[0], **_without_key(schema, "anyOf")}
         else:
             return schema
     return {}
 
 
-def _without(schema: dict[str, Any], key: str) -> dict[str, Any]:
+def _without_key(schema: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: value for name, value in schema.items() if name != key}
 
 

@@ -158,7 +158,7 @@ _MARKS = ("result_action_type", "result_touch_yx")
 _SUBSETS = ("GENERAL", "INSTALL", "GOOGLE_APPS", "SINGLE", "WEB_SHOPPING")
 
 
-class _Source(NamedTuple):
+class _EpisodeFile(NamedTuple):
     """A file being read."""
 
     found: RunSource
@@ -180,7 +180,7 @@ def read(run_source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Imp
         return
     shots = ImageFinder(run_source.root, run_source.path.parent)
     for key, places in episodes.items():
-        source = _Source(run_source, notes, shots, Pictures(run_source))
+        source = _EpisodeFile(run_source, notes, shots, Pictures(run_source))
         yield _run(source, key, [(i, value[i]) for i in places], is_known)
 
 
@@ -197,7 +197,7 @@ def _episode_places(steps: list[Any], path: str) -> dict[str, list[int]]:
 
 
 def _run(
-    source: _Source, key: str, steps: list[tuple[int, dict[str, Any]]], is_known: Callable[[str], bool]
+    source: _EpisodeFile, key: str, steps: list[tuple[int, dict[str, Any]]], is_known: Callable[[str], bool]
 ) -> Imported | KnownRun:
     data = episode_bytes([step for _, step in steps])
     id = run_id(NAME, key, data)
@@ -226,7 +226,7 @@ def _task(source: RunSource, key: str, step: dict[str, Any], length: int | None)
     )
 
 
-def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Action:
+def _step(source: _EpisodeFile, draft: Draft, place: int, step: dict[str, Any]) -> Action:
     extra = remaining_fields(step, _PLACED)
     if step.get("step_id") is not None and as_coordinate(step["step_id"]) != draft.count:
         extra["step_id"] = step["step_id"]
@@ -248,7 +248,7 @@ def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Ac
     return action
 
 
-def _find_screenshot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path | None:
+def _find_screenshot(source: _EpisodeFile, step: dict[str, Any], extra: dict[str, Any]) -> Path | None:
     """Return the screenshot: at its stated paths, under their names beside the file, or named after file and step."""
     path, notes = source.found.path, dict[str, Any]()
     own = f"{path.stem}_{words(step.get('step_id'))}.png"

@@ -60,7 +60,7 @@ class _Episode(NamedTuple):
     def texts(self, name: str) -> list[str]:
         return [text_of(data) for data in self.fields.get(name, []) if isinstance(data, bytes)]
 
-    def one(self, name: str) -> str:
+    def single_value(self, name: str) -> str:
         values = self.fields.get(name, [])
         return "" if not values else text_of(values[0]) if isinstance(values[0], bytes) else str(values[0])
 
@@ -96,7 +96,7 @@ def _read_record(
         return KnownRun(id, escape_surrogates(str(path)))
     try:
         episode = _Episode(place, _features(record, place))
-        return _imported(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)
+        return _build_run(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)
     except LabError as error:
         return FailedRun(place, error.sentence)
 
@@ -119,11 +119,11 @@ def _features(record: bytes, place: str) -> dict[str, list[Any]]:
     return fields
 
 
-def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[str, dict[str, str]]) -> Imported:
+def _build_run(episode: _Episode, id: str, sha256: str, path: str, splits: dict[str, dict[str, str]]) -> Imported:
     if "actions" not in episode.fields and "screenshots" not in episode.fields:
         raise LabError(episode.place, "is no episode of AndroidControl: fields actions, screenshots are not there")
     shots = RunImages(spool := Spool())
-    number = episode.one("episode_id") or "unknown"
+    number = episode.single_value("episode_id") or "unknown"
     raws = [_read_action(text) for text in episode.texts("actions")]
     observations, troubles = _observations(episode, shots, spool)
     actions = [action_of(raw, observations[i].size if i < len(observations) else None) for i, raw in enumerate(raws)]
@@ -132,7 +132,7 @@ def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[s
         Task(
             id=number,
             kind="general",
-            instruction=episode.one("goal"),
+            instruction=episode.single_value("goal"),
             golden_steps=len(actions),
             apps=tuple(dict.fromkeys(action.app for action in actions if action.app)),
             traits={
@@ -200,7 +200,7 @@ def _observations(episode: _Episode, shots: RunImages, spool: Spool) -> tuple[li
                 tree = tree_of(trees[i], f"accessibility tree {i}")
             except LabError as error:
                 troubles[i] = error.sentence
-        observations.append(shots.seen(shot, tree, _screen_size(episode, i)))
+        observations.append(shots.observation(shot, tree, _screen_size(episode, i)))
     return observations, troubles
 
 

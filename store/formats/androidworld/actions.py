@@ -62,7 +62,7 @@ def action_of(
     name = str(raw.get("action_type", "")).strip().lower().replace("-", "_").replace(" ", "_")
     kind = _KINDS.get(name, "other")
     at, box, space = _locate(raw, kind, scale, boxes)
-    end = _scaled(_point(raw.get("end_x"), raw.get("end_y"), raw.get("touch_end")), scale)
+    end = _scale_point(_point(raw.get("end_x"), raw.get("end_y"), raw.get("touch_end")), scale)
     way = direction(raw.get("direction"))
     vector = vector_between(at, end)
     vector = vector or swipe_vector(kind, way, size)
@@ -89,7 +89,7 @@ def _locate(
     """Return the position of an action, the box of its element, and the space of the source's coordinates."""
     at = _point(raw.get("x"), raw.get("y")) or _point(raw.get("start_x"), raw.get("start_y"), raw.get("touch_start"))
     if at is not None:
-        return _scaled(at, scale), None, "px"
+        return _scale_point(at, scale), None, "px"
     index = as_coordinate(raw.get("index"))
     if index is None or kind not in _PLACED:
         return None, None, None
@@ -103,7 +103,7 @@ def _point(x: Any, y: Any, pair: Any = None) -> Point | None:
     return point(x, y)
 
 
-def _scaled(at: Point | None, scale: float) -> Point | None:
+def _scale_point(at: Point | None, scale: float) -> Point | None:
     return None if at is None else pixel(at[0] * scale, at[1] * scale)
 
 

@@ -132,7 +132,7 @@ class _RunDraft:
         error = row.get("error")
         draft.step(
             action,
-            self.shots.seen(shot, tree, self.screen),
+            self.shots.observation(shot, tree, self.screen),
             thought=self._as_text(thought or reason),
             raw=self._as_text(output) if output else None,
             usage=usage,
@@ -236,7 +236,7 @@ class _RunDraft:
             if (shot := self._find_picture(row, _AFTER)) is not None:
                 elements = _elements(row, _AFTER_ELEMENTS)
                 tree = tree_of(elements, self.screen, _scale(shot.size, self.screen)) if elements else None
-                return self.shots.seen(shot, tree, None)
+                return self.shots.observation(shot, tree, None)
             if (self.last is None or self.last.kind not in ENDING) or row is not self.rows[-1]:
                 return None
         return None

@@ -277,6 +277,14 @@ def _codes(m: PickleMachine) -> dict[bytes, Callable[[], Any]]:
         b"\x8e": lambda: m.push_bytes("<Q", 8),  # BINBYTES8
         b"\x96": lambda: m.push_bytes("<Q", 8),  # BYTEARRAY8
         b"\x98": lambda: None,  # READONLY_BUFFER
+        **_object_codes(m),
+    }
+
+
+def _object_codes(m: PickleMachine) -> dict[bytes, Callable[[], Any]]:
+    """Return the handlers of the opcodes that build containers and objects and use the memo."""
+    stream, stack, push = m.stream, m.stack, m.push
+    return {
         b"]": lambda: push([]),  # EMPTY_LIST
         b"}": lambda: push({}),  # EMPTY_DICT
         b")": lambda: push(()),  # EMPTY_TUPLE

@@ -79,7 +79,7 @@ def _read_run(run_source: RunSource, is_known: Callable[[str], bool]) -> Importe
     macro, unread = _read_macro(run_source)
     if alone and unread:
         raise LabError(path, unread)
-    events = [] if alone else _read_events(data, path)
+    events = [] if alone else as_mappings(read_json(data, path).value, path, "event")
     timeline = turns_of(events)
     has_macro = isinstance(macro.get("actions"), list) or bool(timeline.macro)
     if not isinstance(macro.get("actions"), list):
@@ -114,10 +114,6 @@ def _agent(events: list[dict[str, Any]]) -> Actor:
 
 
 _DECIDES = re.compile(r"(CodeAct|FastAgent|ToolsAgent|Manager)(?:Input|Context|Thinking|Response)Event")
-
-
-def _read_events(data: bytes, what: str) -> list[dict[str, Any]]:
-    return as_mappings(read_json(data, what).value, what, "event")
 
 
 def _read_macro(source: RunSource) -> tuple[dict[str, Any], str]:

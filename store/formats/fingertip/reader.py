@@ -164,13 +164,9 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
         return False
     spelled = [path for path in data if _has_actions(path, root)]
     return bool(spelled) and (
-        any(_has_intent(path, root) for path in data) or any(_is_fingertip(p, root) for p in spelled)
+        any(_has_intent(path, root) for path in data)
+        or any(spells_calls(CandidateFile(p, root).opening) for p in spelled)
     )
-
-
-def _is_fingertip(path: Path, root: Path) -> bool:
-    """Return True if a file's actions are in a spelling unique to FingerTip: keyed by screenshots, or as its calls."""
-    return spells_calls(CandidateFile(path, root).opening)
 
 
 def _has_intent(path: Path, root: Path) -> bool:

@@ -48,7 +48,7 @@ _YEARS = range(1000, 9999)
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Write each run into a folder of its own, one at a time, and then the users' profiles above them."""
     profiles: dict[str, dict[str, Any]] = {}
-    places = _FolderNames()
+    places = _EpisodeFolders()
     for run in runs:
         trace = fold(run.events())
         user = _demonstrator(trace)
@@ -95,7 +95,7 @@ def _start_time(trace: Trace) -> datetime:
     raise AssertionError("the last of them is a time")
 
 
-class _FolderNames:
+class _EpisodeFolders:
     """Assigns each run a unique folder, also on file systems that ignore case."""
 
     def __init__(self) -> None:

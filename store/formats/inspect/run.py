@@ -91,17 +91,17 @@ _IDENTITY_FIELDS = ("id", "epoch", "uuid", "input", "target", "messages", "score
 
 def _identity(sample: dict[str, Any], spec: dict[str, Any], attachments: Attachments) -> bytes:
     """Return the bytes that identify a sample in either container."""
-    fields = {key: _normalized(_resolve(sample.get(key), attachments)) for key in _IDENTITY_FIELDS}
+    fields = {key: _normalize(_resolve(sample.get(key), attachments)) for key in _IDENTITY_FIELDS}
     fields |= {key: spec.get(key) for key in ("run_id", "eval_id", "model")}
-    return msgspec.json.encode(_normalized(fields), order="deterministic")
+    return msgspec.json.encode(_normalize(fields), order="deterministic")
 
 
-def _normalized(value: Any) -> Any:
+def _normalize(value: Any) -> Any:
     """Return a value without null fields, and with whole floats as integers."""
     if isinstance(value, dict):
-        return {key: _normalized(item) for key, item in value.items() if item is not None}
+        return {key: _normalize(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_normalized(item) for item in value]
+        return [_normalize(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -21,7 +21,7 @@ class _Lines:
         self._file = file
         self.count = 0
 
-    def put(self, **kinds: Any) -> None:
+    def add_line(self, **kinds: Any) -> None:
         self._file.write(encode(kinds) + b"\n")
         self.count += 1
 
@@ -43,20 +43,20 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 def _write_run(run: StoredRun, folder: Path) -> None:
     with new_file(folder / FILE) as file:
         lines = _Lines(file)
-        lines.put(run=HeaderLine(FORMAT, VERSION, run.id, run.reviewed))
+        lines.add_line(run=HeaderLine(FORMAT, VERSION, run.id, run.reviewed))
         for event in run.events():
             original = run.original(event.seq)
-            lines.put(event=event, **({"original": original} if original else {}))
+            lines.add_line(event=event, **({"original": original} if original else {}))
         for verdict in run.verdicts:
-            lines.put(verdict=verdict)
+            lines.add_line(verdict=verdict)
         for review in run.reviews:
-            lines.put(review=review)
+            lines.add_line(review=review)
         for clearance in run.clearances:
-            lines.put(clearance=clearance)
+            lines.add_line(clearance=clearance)
         for stone in run.tombstones:
-            lines.put(tombstone=stone)
+            lines.add_line(tombstone=stone)
         _write_blobs(run, folder / BLOBS, lines)
-        lines.put(end=EndLine(lines.count))
+        lines.add_line(end=EndLine(lines.count))
 
 
 def _write_blobs(run: StoredRun, folder: Path, lines: _Lines) -> None:
@@ -65,7 +65,7 @@ def _write_blobs(run: StoredRun, folder: Path, lines: _Lines) -> None:
             raise LabError(f"run {run.id}", f"holds bytes of a kind that this format has no name for ({blob.mime}).")
         make_folder(folder)
         write_new_file(folder / f"{sha256}.{ENDINGS[blob.mime]}", blob.data)
-        lines.put(blob=BlobLine(sha256, blob.mime, len(blob.data)))
+        lines.add_line(blob=BlobLine(sha256, blob.mime, len(blob.data)))
 
 
 WRITER = Writer(NAME, "hitlab's own, complete", write)

@@ -116,11 +116,11 @@ def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported
     """Return a run with its pictures and verdicts, or `KnownRun` if `is_known` returns True for its id."""
     id = episode.id
     if is_known(id):
-        return KnownRun(id, episode.path, episode.times, episode.pictures, lambda other: _imported(episode, other))
-    return _imported(episode, id)
+        return KnownRun(id, episode.path, episode.times, episode.pictures, lambda other: _build_run(episode, other))
+    return _build_run(episode, id)
 
 
-def _imported(episode: KnowuEpisode, id: str) -> Imported:
+def _build_run(episode: KnowuEpisode, id: str) -> Imported:
     images = Pictures(episode.source)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):

@@ -32,7 +32,7 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Write each run into a folder of its own in its agent's folder."""
-    places = _FolderNames()
+    places = _LogFolders()
     for run in runs:
         events = list(run.events())
         first = events[0]
@@ -43,7 +43,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         on_run(run.id)
 
 
-class _FolderNames:
+class _LogFolders:
     """Assigns each run a unique folder in log roots of one agent each, also on file systems that ignore case."""
 
     def __init__(self) -> None:

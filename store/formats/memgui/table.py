@@ -96,7 +96,7 @@ def row_of(source: RunSource, task: str) -> TableRow | None:
             rows = table_of(source, source.text(table), table)
             if rows and "task_identifier" not in rows[0]:
                 raise LabError(str(table), "has no column task_identifier")
-            cells = _find_row(rows, task)
+            cells = next((cells for cells in rows if cells.get("task_identifier") == task), None)
             return None if cells is None else TableRow(above, cells)
         if above == source.root:
             break
@@ -141,10 +141,6 @@ def verdicts(row: TableRow, agent: str, attempt: int, judged_names: set[str]) ->
         badcases["confidence"] = _cell_number(badcases.get("confidence"))
         verdict_list.append(Verdict("badcase", badcases["category"], badcases.get("analysis_reason", ""), badcases))
     return _SCORES.get(letter), verdict_list
-
-
-def _find_row(rows: list[dict[str, str]], task: str) -> dict[str, str] | None:
-    return next((cells for cells in rows if cells.get("task_identifier") == task), None)
 
 
 def _cell_number(cell: Any) -> float | int | None:

@@ -69,7 +69,7 @@ _RESOLUTION = re.compile(r"resolution is (\d{2,5})\s*[x*×]\s*(\d{2,5})")
 _USED = {"name", "arguments", "goal", "response", *_CALLS}
 
 
-class _Line(NamedTuple):
+class _CallLine(NamedTuple):
     """One line: the call's arguments, the raw call, all fields, and changes made by the tolerant reader."""
 
     call: dict[str, Any]
@@ -102,9 +102,9 @@ def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | 
             id,
             source_path,
             pictures=lambda: _picture_hashes(source, data),
-            read_as=lambda other: _imported(source, other, name, data),
+            read_as=lambda other: _build_run(source, other, name, data),
         )
-    return _imported(source, id, name, data)
+    return _build_run(source, id, name, data)
 
 
 def _picture_hashes(source: RunSource, data: bytes) -> tuple[str | None, ...]:
@@ -113,7 +113,7 @@ def _picture_hashes(source: RunSource, data: bytes) -> tuple[str | None, ...]:
     return Pictures(source).complete_hashes(shots.get(i) for i in range(len(_read_lines(data, _FILE))))
 
 
-def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
+def _build_run(source: RunSource, id: str, name: str, data: bytes) -> Imported:
     folder = source.path
     path = folder / _FILE
     lines = _read_lines(data, str(path))
@@ -142,7 +142,7 @@ def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
 
 
 def _step(
-    draft: Draft, line: _Line, pictures: Pictures, shot: Path | None, frame: _Frame, source: RunSource, prompt: Path
+    draft: Draft, line: _CallLine, pictures: Pictures, shot: Path | None, frame: _Frame, source: RunSource, prompt: Path
 ) -> None:
     extra = {key: value for key, value in line.fields.items() if key not in _USED and value is not None}
     if line.notes:
@@ -168,7 +168,7 @@ def _step(
     )
 
 
-def _detect_frame(lines: list[_Line], source: RunSource) -> _Frame:
+def _detect_frame(lines: list[_CallLine], source: RunSource) -> _Frame:
     """Return the frame of a run's coordinates, as its prompt states, else as touched pixels or the numbers suggest."""
     prompt = source.path / "prompt_0.txt"
     texts = [line.fields.get(name) for line in lines[:1] for name in _PROMPTS]
@@ -183,7 +183,7 @@ def _detect_frame(lines: list[_Line], source: RunSource) -> _Frame:
     return _Frame(space_of(line.call for line in lines))
 
 
-def _touched_points(line: _Line) -> tuple[Point, Point] | None:
+def _touched_points(line: _CallLine) -> tuple[Point, Point] | None:
     """Return the point in a line's call, and the pixel that the line records as touched, or None without both."""
     coordinate = line.call.get("coordinate")
     for field in _TOUCH_FIELDS:
@@ -196,7 +196,7 @@ def _touched_points(line: _Line) -> tuple[Point, Point] | None:
     return None
 
 
-def _action(line: _Line, before: Observation, frame: _Frame, boxes: Callable[[int], Bounds | None]) -> Action:
+def _action(line: _CallLine, before: Observation, frame: _Frame, boxes: Callable[[int], Bounds | None]) -> Action:
     if "action_type" in line.call:
         action = actions.action_of(line.call, before.size, 1, boxes)
         return msgspec.structs.replace(action, raw=line.raw)
@@ -205,7 +205,7 @@ def _action(line: _Line, before: Observation, frame: _Frame, boxes: Callable[[in
     return Action("other", raw=line.raw)
 
 
-def _read_lines(data: bytes, what: str) -> list[_Line]:
+def _read_lines(data: bytes, what: str) -> list[_CallLine]:
     """Return the non-empty lines. An invalid one becomes a line without a call, with its text."""
     if is_list(data):
         value, notes = read_json(data, what)
@@ -215,20 +215,20 @@ def _read_lines(data: bytes, what: str) -> list[_Line]:
     ]
     if len(numbered_lines) > _MOST_LINES:
         raise LabError(what, f"holds {len(numbered_lines):,} lines, more than the {_MOST_LINES:,} that are read")
-    lines: list[_Line] = []
+    lines: list[_CallLine] = []
     wrong: LabError | None = None
     for i, text in numbered_lines:
         try:
             lines.append(_parse_line(*read_json(text, f"{what}, line {i}")))
         except LabError as error:
             wrong = wrong or error
-            lines.append(_Line({}, decode_utf8(text, what), {}, []))
+            lines.append(_CallLine({}, decode_utf8(text, what), {}, []))
     if wrong and not any(line.call for line in lines):
         raise wrong
     return lines
 
 
-def _parse_line(value: Any, notes: Notes) -> _Line:
+def _parse_line(value: Any, notes: Notes) -> _CallLine:
     fields = value if isinstance(value, dict) else {}
     around = next((fields[name] for name in _CALLS if isinstance(fields.get(name), dict)), None)
     raw = value if around is None else around
@@ -240,8 +240,8 @@ def _parse_line(value: Any, notes: Notes) -> _Line:
             call = {}
     call = _with_action_name(call if isinstance(call, dict) else {}, raw)
     if around is None and "arguments" not in fields:
-        return _Line(call, raw, {}, notes)
-    return _Line(call, raw, fields, notes)
+        return _CallLine(call, raw, {}, notes)
+    return _CallLine(call, raw, fields, notes)
 
 
 def _with_action_name(call: dict[str, Any], raw: Any) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def _with_action_name(call: dict[str, Any], raw: Any) -> dict[str, Any]:
     return {"action": name, **{key: value for key, value in call.items() if key != "name"}}
 
 
-def _thought(line: _Line) -> str:
+def _thought(line: _CallLine) -> str:
     parsed_action = line.fields.get("parsed_action")
     for place in (parsed_action if isinstance(parsed_action, dict) else {}, line.fields, line.call):
         for name in _THOUGHTS if place is not line.call else ("thought", "explain"):
@@ -261,13 +261,13 @@ def _thought(line: _Line) -> str:
     return ""
 
 
-def _raw_response(line: _Line) -> dict[str, Any]:
+def _raw_response(line: _CallLine) -> dict[str, Any]:
     """Return the model's whole HTTP response if a line has it, else an empty mapping."""
     answer = line.fields.get("raw_response")
     return answer if isinstance(answer, dict) else {}
 
 
-def _usage(line: _Line) -> Usage | None:
+def _usage(line: _CallLine) -> Usage | None:
     usage, seconds = usage_of(_raw_response(line)), as_coordinate(line.fields.get("latency_sec"))
     if seconds is None or seconds < 0:
         return usage
@@ -292,7 +292,7 @@ def _read_prompt(source: RunSource, path: Path) -> str:
     return decode_utf8(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
 
-def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
+def _end(draft: Draft, last: Action | None, lines: list[_CallLine]) -> None:
     if last is None:
         draft.end("failed", reason="the source holds no steps")
         return
@@ -322,7 +322,7 @@ def _is_run_folder(folder: Path, names: set[str], root: Path) -> bool:
     return any(_is_call(_parse_line(value, []), has_shots) for value, _ in values)
 
 
-def _is_call(line: _Line, has_shots: bool) -> bool:
+def _is_call(line: _CallLine, has_shots: bool) -> bool:
     """Return True if a line calls the tool by name, or names a known action as only an agent's log would."""
     if isinstance(line.raw, dict) and line.raw.get("name") == NAME:
         return True

@@ -46,7 +46,7 @@ _PARTS = 12
 _PLACED = ("step", "screenshot", "action", "info", "sam2_bbox", "low_level_instruction", "intention")
 
 
-class _Source(NamedTuple):
+class _EpisodeSource(NamedTuple):
     """One episode being read. `place` is its path in the file."""
 
     found: RunSource
@@ -104,10 +104,10 @@ def _read_episode(
         raise episode
     if not isinstance(episode.value, dict):
         raise LabError(str(source.path), f"field {place or 'episode'}: is no episode")
-    return _run(_Source(source, episode.value, place, episode.notes, shots, Pictures(source)), is_known)
+    return _run(_EpisodeSource(source, episode.value, place, episode.notes, shots, Pictures(source)), is_known)
 
 
-def _run(source: _Source, is_known: Callable[[str], bool]) -> Imported | KnownRun:
+def _run(source: _EpisodeSource, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     path = escape_surrogates(str(source.found.path))
     steps = _steps(source)
     key = words(source.episode.get("episode_id")) or escape_surrogates(source.found.path.stem)
@@ -134,13 +134,13 @@ def _run(source: _Source, is_known: Callable[[str], bool]) -> Imported | KnownRu
     return draft.imported()
 
 
-def _steps(source: _Source) -> list[dict[str, Any]]:
+def _steps(source: _EpisodeSource) -> list[dict[str, Any]]:
     path = str(source.found.path)
     dot = f"{source.place}." if source.place else ""
     return as_mappings(source.episode.get("steps"), path, "step", f"{dot}steps")
 
 
-def _task(source: _Source, key: str, length: int | None) -> Task:
+def _task(source: _EpisodeSource, key: str, length: int | None) -> Task:
     info = source.part("task_info")
     words_by_name = {name: words(info.get(name)) for name in ("category", "meta_task", "task")}
     return Task(
@@ -154,7 +154,7 @@ def _task(source: _Source, key: str, length: int | None) -> Task:
     )
 
 
-def _device(source: _Source) -> DeviceInfo:
+def _device(source: _EpisodeSource) -> DeviceInfo:
     info = source.part("device_info")
     return DeviceInfo(
         model=words(info.get("device_name")),
@@ -165,7 +165,7 @@ def _device(source: _Source) -> DeviceInfo:
     )
 
 
-def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action:
+def _step(source: _EpisodeSource, draft: Draft, i: int, step: dict[str, Any]) -> Action:
     extra = remaining_fields(step, _PLACED)
     if step.get("step") is not None and as_coordinate(step["step"]) != i:
         extra["step"] = step["step"]
@@ -187,7 +187,7 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
     return action
 
 
-def _unplaced_fields(source: _Source) -> dict[str, Any]:
+def _unplaced_fields(source: _EpisodeSource) -> dict[str, Any]:
     """Return the source's fields about the whole episode that have no other place."""
     about = remaining_fields(source.episode, ("episode_id", "device_info", "task_info", "step_length", "steps"))
     about |= remaining_fields(source.part("task_info"), ("category", "app", "meta_task", "task", "instruction"))
@@ -197,7 +197,7 @@ def _unplaced_fields(source: _Source) -> dict[str, Any]:
     return {"episode": about} if about else {}
 
 
-def _screenshot_folders(source: _Source) -> Iterator[str]:
+def _screenshot_folders(source: _EpisodeSource) -> Iterator[str]:
     """Yield the possible folders of screenshots, relative to the annotations' folder."""
     key = words(source.episode.get("episode_id"))
     for base in ("../screenshots", "screenshots"):

@@ -34,7 +34,9 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
             files[name].write(line([column.name for column in columns]))
         for run in runs:
             for name, rows in rows_of(run).items():
-                files[name].writelines(_row(TABLES[name], row) for row in rows)
+                files[name].writelines(
+                    line([_safe_value(column, row.get(column.name)) for column in TABLES[name]]) for row in rows
+                )
             on_run(run.id)
         files["columns"] = stack.enter_context(_new_file(out / "columns.csv"))
         files["columns"].write(line(["table", "column", "holds", "meaning"]))
@@ -47,10 +49,6 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 
 def _new_file(path: Path) -> IO[str]:
     return open_file(path, "x", encoding="utf-8", newline="")
-
-
-def _row(columns: Sequence[FormatColumn], row: dict[str, Any]) -> str:
-    return line([_safe_value(column, row.get(column.name)) for column in columns])
 
 
 def _safe_value(column: FormatColumn, value: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from lab.core.run.step import COUNTED, Action, Question, Reply, Usage
 from lab.core.run.trace import Answered, Asked, Ended, Event, Flagged, Started, Step
+from lab.core.values.ids_and_clock import seconds_between
 from store.formats import StoredRun
 from store.formats.tables.columns import TABLES
 
@@ -200,18 +200,10 @@ def _question(run: str, step: int, question: Question, reply: Reply | None, at: 
         "shown": reply.shown_at,
         "first_key": reply.first_key_at,
         "sent": reply.sent_at,
-        "waited_s": _seconds_between(reply.shown_at, reply.sent_at),
+        "waited_s": seconds_between(reply.shown_at, reply.sent_at),
         "edits": reply.edits,
         "draft": reply.draft,
     }
-
-
-def _seconds_between(first: str | None, last: str | None) -> float | None:
-    try:
-        wait = datetime.fromisoformat(last or "") - datetime.fromisoformat(first or "")
-    except (ValueError, TypeError):
-        return None
-    return wait.total_seconds()
 
 
 def _completed_usage(usage: Usage | None, step_usage: Usage | None) -> Usage | None:

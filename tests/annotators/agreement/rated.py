@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from annotators.agreement.additive import AdditiveStatistic, value_of
-from annotators.agreement.ratings import Floats, NumericRatings, RatedItem, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic, value_of
+from annotators.agreement.ratings.ratings import Floats, NumericRatings, RatedItem, Ratings
 
 CASES = Path(__file__).parents[3].parent / "shared" / "agreement-cases.json"
 

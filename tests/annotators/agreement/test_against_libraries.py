@@ -11,7 +11,7 @@ import krippendorff
 import numpy as np
 import pytest
 
-from annotators.agreement.coefficients import (
+from annotators.agreement.coefficients.categorical import (
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
@@ -20,10 +20,10 @@ from annotators.agreement.coefficients import (
     percent,
     quadratic,
 )
-from annotators.agreement.judge_accuracy import judge_statistic
-from annotators.agreement.linearised import cohen_error
-from annotators.agreement.numbers import alpha_numbers, pearson, spearman
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.judge_accuracy import judge_statistic
+from annotators.agreement.coefficients.numbers import alpha_numbers, pearson, spearman
+from annotators.agreement.intervals.linearised import cohen_error
+from annotators.agreement.ratings.ratings import Ratings
 from tests.annotators.agreement.rated import drawn, drawn_numbers, value
 from tests.crossed import IN_SOAK, crossed
 from tests.fuzzing_examples import examples

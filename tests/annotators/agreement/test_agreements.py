@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from annotators import protocols
 from annotators.agreement.agreements import agreements, agreements_by_pair, confusion, disputed_places, runs_wanted
-from annotators.agreement.fields import numbers_of, ratings_of
+from annotators.agreement.ratings.fields import numbers_of, ratings_of
 from annotators.study_data import StudyData
 from lab.core.errors import LabError
 from lab.core.study.agreement import Agreement, IntervalTerms

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.additive import AdditiveStatistic, value_of
-from annotators.agreement.coefficients import (
+from annotators.agreement.coefficients.additive import AdditiveStatistic, value_of
+from annotators.agreement.coefficients.categorical import (
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -24,7 +24,7 @@ from annotators.agreement.coefficients import (
     quadratic,
     scott_pi,
 )
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.ratings.ratings import Ratings
 from tests.annotators.agreement.rated import drawn, ratings, value, why
 from tests.fuzzing_examples import examples
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotators.agreement.additive import value_of
+from annotators.agreement.coefficients.additive import value_of
+from annotators.agreement.coefficients.numbers import alpha_numbers
 from annotators.agreement.evidence import NO_MEDIAN, NO_RUN, ONE_ITEM, agreements_of_evidence
-from annotators.agreement.numbers import alpha_numbers
-from annotators.agreement.ratings import NumericRatings, RatedItem
+from annotators.agreement.ratings.ratings import NumericRatings, RatedItem
 from lab.core.study.agreement import Agreement, IntervalTerms
 from lab.core.study.protocol import Field, Option, Protocol
 from lab.core.study.study import Study, Target, Unit

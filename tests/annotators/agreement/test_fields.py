@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement.answers import field_named
-from annotators.agreement.derivations import sheets_from_labels
-from annotators.agreement.fields import (
+from annotators.agreement.ratings.answers import field_named
+from annotators.agreement.ratings.derivations import sheets_from_labels
+from annotators.agreement.ratings.fields import (
     categories_of,
     derived_numbers,
     join_columns,
@@ -18,7 +18,7 @@ from annotators.agreement.fields import (
     ratings_of,
     truth_of,
 )
-from annotators.agreement.ratings import RatedItem, Ratings
+from annotators.agreement.ratings.ratings import RatedItem, Ratings
 from annotators.derived import rubric_score, tdg_derived
 from annotators.settled import settled_marks
 from lab.core.study.label import Act

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement import coefficients
-from annotators.agreement.additive import AdditiveStatistic, value_of
-from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
-from annotators.agreement.intervals import difference, draws, estimate, estimates, minus, resampled
-from annotators.agreement.judge_accuracy import judge_statistic
-from annotators.agreement.numbers import icc, mean, mse
-from annotators.agreement.ratings import Ratings
-from annotators.agreement.similarity import pairwise_mae
+from annotators.agreement.coefficients import categorical
+from annotators.agreement.coefficients.additive import AdditiveStatistic, value_of
+from annotators.agreement.coefficients.categorical import cohen_kappa, fleiss_kappa, gwet_ac, percent
+from annotators.agreement.coefficients.judge_accuracy import judge_statistic
+from annotators.agreement.coefficients.numbers import icc, mean, mse
+from annotators.agreement.coefficients.similarity import pairwise_mae
+from annotators.agreement.intervals.intervals import difference, draws, estimate, estimates, minus, resampled
+from annotators.agreement.ratings.ratings import Ratings
 from lab.core.study.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, drawn_numbers, numbers, ratings, value
 from tests.fuzzing_examples import examples
@@ -214,7 +214,7 @@ def test_chunks_draw_what_one_piece_draws(monkeypatch: pytest.MonkeyPatch) -> No
     one = fleiss_kappa(drawn(9, 60, 3, 3, 12))
     whole = resampled(one, one.sums, BOOTSTRAP)
     without = estimate(one, IntervalTerms())
-    monkeypatch.setattr("annotators.agreement.intervals._CELLS", 50)
+    monkeypatch.setattr("annotators.agreement.intervals.intervals._CELLS", 50)
     assert resampled(one, one.sums, BOOTSTRAP).tolist() == pytest.approx(whole.tolist(), abs=1e-15)
     assert estimate(one, IntervalTerms()) == without
 
@@ -388,10 +388,10 @@ def test_no_interval_reaches_beyond_what_a_number_can_be() -> None:
 
 
 _OF_ANY = (
-    coefficients.percent, coefficients.percent_exact, coefficients.fleiss_kappa, coefficients.conger_kappa,
-    coefficients.light_kappa, coefficients.brennan_prediger, coefficients.gwet_ac, coefficients.krippendorff_alpha,
-    lambda some: coefficients.krippendorff_alpha(some, "ordinal"),
-    lambda some: coefficients.gwet_ac(some, coefficients.quadratic(3)),
+    categorical.percent, categorical.percent_exact, categorical.fleiss_kappa, categorical.conger_kappa,
+    categorical.light_kappa, categorical.brennan_prediger, categorical.gwet_ac, categorical.krippendorff_alpha,
+    lambda some: categorical.krippendorff_alpha(some, "ordinal"),
+    lambda some: categorical.gwet_ac(some, categorical.quadratic(3)),
 )  # fmt: skip
 _ROWS = st.integers(1, 4).flatmap(
     lambda raters: st.lists(

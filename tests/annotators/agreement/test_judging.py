@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.judge_accuracy import Box, centre_in_box, iou, judge_statistic, same_box
+from annotators.agreement.coefficients.judge_accuracy import Box, centre_in_box, iou, judge_statistic, same_box
 from tests.annotators.agreement.rated import ratings, value, why
 from tests.fuzzing_examples import examples
 

@@ -8,10 +8,10 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.coefficients import fleiss_kappa, gwet_ac, quadratic
-from annotators.agreement.linearised import fleiss_error, fleiss_z, gwet_error
-from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.coefficients.additive import AdditiveStatistic
+from annotators.agreement.coefficients.categorical import fleiss_kappa, gwet_ac, quadratic
+from annotators.agreement.intervals.linearised import fleiss_error, fleiss_z, gwet_error
+from annotators.agreement.ratings.ratings import Floats, Ratings
 from tests.annotators.agreement.rated import drawn, ratings
 
 _LITTLE = 1e-6

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.additive import AdditiveStatistic, value_of
-from annotators.agreement.icc import Icc, icc_interval
-from annotators.agreement.intervals import estimate
-from annotators.agreement.numbers import (
+from annotators.agreement.coefficients.additive import AdditiveStatistic, value_of
+from annotators.agreement.coefficients.icc import Icc, icc_interval
+from annotators.agreement.coefficients.numbers import (
     alpha_numbers,
     icc,
     joint_sums,
@@ -25,7 +24,8 @@ from annotators.agreement.numbers import (
     spearman,
     spearman_of,
 )
-from annotators.agreement.ratings import NumericRatings
+from annotators.agreement.intervals.intervals import estimate
+from annotators.agreement.ratings.ratings import NumericRatings
 from lab.core.study.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn_numbers, numbers, value, why
 from tests.fuzzing_examples import examples
@@ -222,7 +222,7 @@ def test_ranks_are_the_same_from_pairs_and_from_traces(monkeypatch: pytest.Monke
     by_pairs = spearman_of(weights @ counted, one, other, column)
     by_traces = spearman_of(weights @ np.eye(40), x, y, some.trace)
     assert by_pairs == pytest.approx(by_traces, abs=1e-12)
-    monkeypatch.setattr("annotators.agreement.numbers._PAIRED", 100)
+    monkeypatch.setattr("annotators.agreement.coefficients.numbers._PAIRED", 100)
     identity, _, _, at = joint_sums(some.values[:, 0], some.values[:, 1], some.trace, 40)
     assert identity.tolist() == np.eye(40).tolist()
     assert at is some.trace

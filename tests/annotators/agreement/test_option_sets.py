@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.additive import value_of
 from annotators.agreement.agreements import agreements, agreements_by_pair, confusion, disputed_places
+from annotators.agreement.coefficients.additive import value_of
 from annotators.agreement.option_sets import (
     SetRatings,
     alpha_of_sets,
@@ -24,7 +24,7 @@ from annotators.agreement.option_sets import (
     same_set_of_all,
     sets_of,
 )
-from annotators.agreement.ratings import NumericRatings, RatedItem
+from annotators.agreement.ratings.ratings import NumericRatings, RatedItem
 from annotators.study_data import StudyData
 from lab.core.errors import LabError
 from lab.core.study.agreement import Agreement
@@ -151,7 +151,7 @@ def test_the_order_of_raters_changes_nothing(rows: list[list[str | None]], order
 
 def test_sets_of_one_option_are_nominal() -> None:
     """Where everybody chooses one option alone, both distances are those of categories."""
-    from annotators.agreement.coefficients import krippendorff_alpha
+    from annotators.agreement.coefficients.categorical import krippendorff_alpha
 
     these = ratings([["a", "a", None], ["a", "b", "b"], ["c", "c", "c"], ["d", None, "a"]])
     categories = these.option("a")._replace(categories=("a", "b", "c", "d"), codes=these.codes.astype(np.int16))
@@ -280,4 +280,4 @@ def test_the_empty_set_is_an_answer_and_no_answer_is_none(store: Store) -> None:
     these = sets_of(study(store), "modes")
     assert not these.sets[these.codes[2, 0]].any()
     assert these.codes[4, 1] == -1
-    assert these.numbers.there.sum() == 14
+    assert these.numbers.is_given.sum() == 14

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.distributions import binomial_two_sided, f_quantile, t_quantile, t_share, wilson
+from annotators.agreement.intervals.distributions import binomial_two_sided, f_quantile, t_quantile, t_share, wilson
 from tests.fuzzing_examples import examples
 from tests.loaded_late import LoadedLate
 

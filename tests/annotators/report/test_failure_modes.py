@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement.intervals import wilson
+from annotators.agreement.intervals.intervals import wilson
 from annotators.papers.dac import failure_table as dac_failures
 from annotators.papers.memgui import failure_table as memgui_failures
 from lab.core.study.adjudication import Settlement

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement.intervals import wilson
+from annotators.agreement.intervals.intervals import wilson
 from annotators.papers.fingertip import guess_table, rating_table, same_intent_table, success_table
 from lab.core.run.step import Action
 from lab.core.study.study import Gold, Unit, UnitText

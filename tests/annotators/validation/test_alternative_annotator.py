@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from annotators.agreement.ratings import Floats
+from annotators.agreement.ratings.ratings import Floats
 from annotators.validation.alternative_annotator import (
     Alignment,
     alternative_annotator_test,

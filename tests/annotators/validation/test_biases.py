@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement.distributions import binomial_two_sided, wilson
+from annotators.agreement.intervals.distributions import binomial_two_sided, wilson
 from annotators.validation.biases import (
     FIRST,
     NONE,

@@ -67,7 +67,7 @@ def test_draws_are_as_likely_as_they_say() -> None:
         drawn[queue.order] += 1
         early[queue.order[:2]] += 1
     assert drawn / 4000 == pytest.approx(likely, abs=0.03)
-    assert early / 4000 == pytest.approx(label_queue(likely, 0).of(2), abs=0.03)
+    assert early / 4000 == pytest.approx(label_queue(likely, 0).probabilities(2), abs=0.03)
 
 
 def test_the_same_seed_draws_the_same() -> None:
@@ -79,7 +79,7 @@ def test_the_same_seed_draws_the_same() -> None:
 
 @pytest.mark.parametrize("work", [
     lambda: label_queue(np.array([0.5, 0.7]), 0), lambda: label_queue(np.array([1.5, 0.5]), 0),
-    lambda: label_queue(np.ones(3), 0).of(4), lambda: label_queue(np.ones(3), 0).of(0),
+    lambda: label_queue(np.ones(3), 0).probabilities(4), lambda: label_queue(np.ones(3), 0).probabilities(0),
     lambda: inclusion([1, -1], 1), lambda: inclusion([1, np.nan], 1), lambda: inclusion([1, 1], 1, 0.0),
 ])  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(work: object) -> None:

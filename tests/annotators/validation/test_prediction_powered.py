@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement.distributions import wilson
-from annotators.agreement.ratings import Floats
+from annotators.agreement.intervals.distributions import wilson
+from annotators.agreement.ratings.ratings import Floats
 from annotators.validation.double_sample import double_sample, interval, rate
 from annotators.validation.label_queue import doubt_of_confidence, inclusion, label_queue
 from annotators.validation.prediction_powered import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotators.agreement.additive import Estimate
-from annotators.agreement.distributions import wilson
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.coefficients.additive import Estimate
+from annotators.agreement.intervals.distributions import wilson
+from annotators.agreement.ratings.ratings import Ratings
 from annotators.validation.rates import JudgeRate, Validation, confusion, validation
 from annotators.validation.study_validation import compare_with_persons
 from annotators.validation.truth import majority, majority_of_others, truth_and_other
@@ -182,7 +182,7 @@ def test_a_judge_beside_each_person() -> None:
 
 def test_one_person_alone_has_nobody_to_be_compared_with() -> None:
     people, judge = judged_by(2, 0.8)
-    found = compare_with_persons(people.by([0]), judge, HOW)
+    found = compare_with_persons(people.by_raters([0]), judge, HOW)
     assert found[0].items == 0
     assert found[0].ahead.value is None
     assert found[0].agreement.value is not None

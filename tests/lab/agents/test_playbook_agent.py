@@ -16,10 +16,10 @@ from lab.core.run.step import Action, Decision, Observation, Proposed, Reply
 from lab.core.run.trace import Step
 from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.seams import Screen, TaskBrief
-from lab.core.task.playbook import Do, Move
+from lab.core.task.playbook import Do, PlaybookMove
 from lab.core.task.task import Actor, Task
 from simulators import library
-from simulators.users.scripted import Line, Script
+from simulators.users.scripted import ReplyRule, Script
 from tests.crossed import crossed, spread
 from tests.simulators.playing import Played, first_state, persona, play, playing, task_named
 from tests.store.formats.test_long_runs import guarded
@@ -38,7 +38,7 @@ def moves(*raw: Any) -> tuple[Do, ...]:
 def played(*raw: Any, replies: Sequence[str] = (), kind: Any = "general") -> Played:
     """A run of these moves on the phone of `usual_lunch`, where a person gives the replies in turn."""
     task = Task("t", kind, instruction="" if kind == "proactive" else "x", budget=40)
-    script = Script("s", replies=tuple(Line("", text, times=1) for text in replies))
+    script = Script("s", replies=tuple(ReplyRule("", text, times=1) for text in replies))
     state = first_state(task_named("usual_lunch"), 0)
     return play(task, None, script, state=state, agent=PlaybookAgent(moves(*raw)))
 
@@ -116,7 +116,7 @@ def reply(text: str, decision: Any = None) -> Reply:
     return Reply("q", text, PERSON, decision)
 
 
-ASK = Move(ask="?", options={"06:30": ("half past six",), "07:15": ()}, into="time")
+ASK = PlaybookMove(ask="?", options={"06:30": ("half past six",), "07:15": ()}, into="time")
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from lab.cli.serve import endpoint_start
 from lab.cli.serve.user_acts import _print_lines
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now
-from lab.runs.conversation_intake import Intake
-from lab.runs.conversation_list import ConversationLine
-from lab.runs.conversation_run import give_reply, waiting_turn
+from lab.runs.endpoint.conversation_intake import Intake
+from lab.runs.endpoint.conversation_list import ConversationLine
+from lab.runs.endpoint.conversation_run import give_reply, waiting_turn
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
 from tests.answering import CONSENT, JUDGE, Call, client, messages, reply_to, request, until

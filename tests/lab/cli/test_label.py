@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotators.protocols import protocol
-from lab.cli.labels.add import refused
+from lab.cli.labels.add import refused_row
 from lab.cli.labels.list_labels import LabelQuery, query_labels
 from lab.cli.main import main
 from lab.cli.settings.schemas import schemas
@@ -801,7 +801,7 @@ ROWS = st.sampled_from([
 def take_all(store: Store, rows: list[dict[str, Any]], rater: str) -> list[str]:
     taking = RowImport(store, store.studies.study("trial"), Rater(rater, "", 1, ""), "rows")
     found = [placed for i, row in enumerate(rows) for placed in rows_of(json.dumps(row).encode(), f"line {i}", i)]
-    return [(refused(one) if isinstance(one, LabError) else taking.take(one)).state for one in found]
+    return [(refused_row(one) if isinstance(one, LabError) else taking.take(one)).state for one in found]
 
 
 @settings(max_examples=examples(25), deadline=None)

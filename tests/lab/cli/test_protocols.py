@@ -50,7 +50,7 @@ def test_one_is_printed_whole(capsys: pytest.CaptureFixture[str], name: str, loc
     for field in one.fields:
         assert printed(one.word(locale, field.id, field.ask))
         for option in field.options:
-            caption = one.word(locale, f"{field.id}.{option.id}", option.shown)
+            caption = one.word(locale, f"{field.id}.{option.id}", option.display_name)
             assert printed(caption)
             assert caption == option.id or printed(f"{caption} ({option.id})"), "the id is what files hold"
             assert printed(one.word(locale, f"{field.id}.{option.id}.means", option.means))

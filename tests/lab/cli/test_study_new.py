@@ -200,7 +200,7 @@ def test_a_plan_file_holds_everything(call: Call, db: Path, tmp_path: Path) -> N
     (one,) = call("new", str(plan))[1]["studies"]
     assert (one["study"], one["title"], one["units"], one["overlap"]) == ("mine", "Did it work", 3, 1)
     with Store.open(db) as store:
-        assert {"thoughts", "method", "outcome"} <= set(store.studies.study("mine").shown)
+        assert {"thoughts", "method", "outcome"} <= set(store.studies.study("mine").visible_parts)
     plan.write_text(plan.read_text().replace("seed: 3", "seed: 4"))
     assert call("new", str(plan))[1]["studies"][0]["version"] == 2
 
@@ -210,7 +210,7 @@ def test_what_is_shown_besides_and_what_is_revealed_is_frozen(call: Call, db: Pa
     assert call(*words, "--show", "rubric", "--reveal", "method")[0] == 0
     with Store.open(db) as store:
         study = store.studies.study("success")
-        assert {"rubric", "method"} <= set(study.shown)
+        assert {"rubric", "method"} <= set(study.visible_parts)
         assert "method" not in study.blind
 
 

@@ -8,7 +8,7 @@ from lab.core.run.step import Action
 from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.task.instruction_wording import focused_field, name_at, suggest_instruction, tappable
 from simulators.phone import shots
-from simulators.phone.shots_phone import at
+from simulators.phone.shots import phone_at
 
 ROW = Node(
     Bounds(0, 300, 540, 420),
@@ -91,7 +91,7 @@ def test_nothing_is_tappable_where_something_else_is_reached() -> None:
 @pytest.mark.parametrize("name", ["messages-thread", "notes", "settings-display", "food-chinese", "clock", "mail"])
 def test_everything_on_the_phones_own_screens_has_words(name: str) -> None:
     _, app, screen, args = next(shot for shot in shots.SCREENS if shot[0] == name)
-    shown = at(app, screen, args).observe().tree
+    shown = phone_at(app, screen, args).observe().tree
     nodes = tappable(shown)
     assert len(nodes) >= 4
     for node in nodes:

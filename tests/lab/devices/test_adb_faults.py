@@ -12,7 +12,7 @@ from lab.core.run.step import Action
 from lab.core.seams import Trouble
 from lab.devices.adb.adb import AdbPhone
 from lab.devices.adb.adb_server import Server
-from lab.devices.device_list import found
+from lab.devices.device_list import find_devices
 from tests.lab.devices.adb_rig import Attach, server_of, tap
 from tests.simulators.phone.served.rig import AdbServer, Rig, over_adbs, until
 
@@ -203,12 +203,12 @@ def test_a_phone_that_does_not_allow_this_computer_says_so(rig: Rig, attach: Att
         return refused.value.sentence
 
     assert until(lambda: "llow" in said())  # at first adb may not have it on its line at all
-    shown = found(False, server_of(rig))
+    shown = find_devices(False, server_of(rig))
     assert [(phone.serial, phone.ready, bool(phone.do)) for phone in shown] == [(rig.serial, False, True)]
 
 
 def test_phones_are_found_with_what_they_say_of_themselves(rig: Rig, adb_environment: AdbServer) -> None:
-    (phone,) = found(True)
+    (phone,) = find_devices(True)
     assert phone.ready
     assert (phone.serial, phone.state, phone.model, phone.android, phone.sdk, phone.size) == (
         rig.serial,
@@ -218,7 +218,7 @@ def test_phones_are_found_with_what_they_say_of_themselves(rig: Rig, adb_environ
         "35",
         (1080, 2400),
     )
-    assert found(False, Server("127.0.0.1", 1)) == []
+    assert find_devices(False, Server("127.0.0.1", 1)) == []
 
 
 def test_a_harness_of_another_phone_is_refused_before_it_is_touched(

@@ -12,7 +12,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.seams import Trouble
 from lab.devices.adb.adb_server import Server, listed
-from lab.devices.adb.adb_states import away, refusal
+from lab.devices.adb.adb_states import refusal, state_trouble
 from lab.devices.adb.socket_io import hang_up
 
 
@@ -28,12 +28,12 @@ from lab.devices.adb.socket_io import hang_up
     ],
 )
 def test_a_server_is_where_adbs_own_variables_say(env: dict[str, str], where: tuple[str, int]) -> None:
-    assert Server.named(env) == where
+    assert Server.from_environment(env) == where
 
 
 def test_a_port_that_is_none_is_refused() -> None:
     with pytest.raises(LabError, match="is no port"):
-        Server.named({"ANDROID_ADB_SERVER_PORT": "adb"})
+        Server.from_environment({"ANDROID_ADB_SERVER_PORT": "adb"})
 
 
 def test_a_list_of_phones_is_read() -> None:
@@ -111,18 +111,18 @@ def test_what_adb_refuses_with_is_said_to_a_person(words: str, said: str) -> Non
 
 def test_every_state_has_its_sentence() -> None:
     for state in ("offline", "unauthorized", "no permissions", "recovery", "bootloader", "gone", "odd"):
-        trouble = away("X", state)
+        trouble = state_trouble("X", state)
         assert "phone X" in trouble.sentence
         assert trouble.message.endswith(".")
 
 
 def test_nobody_is_told_to_plug_in_what_has_no_cable() -> None:
     for state in ("offline", "gone"):
-        assert "lug it in" in away("R58M", state).hint
+        assert "lug it in" in state_trouble("R58M", state).hint
         for serial in ("192.168.1.7:5555", "adb-R5 (2)._adb-tls-connect._tcp"):
-            assert "network" in away(serial, state).hint
+            assert "network" in state_trouble(serial, state).hint
     for serial in ("R58M", "192.168.1.7:5555"):
-        assert "`adb connect`" in away(serial, "gone").hint
+        assert "`adb connect`" in state_trouble(serial, "gone").hint
 
 
 @contextmanager

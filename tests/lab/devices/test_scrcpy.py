@@ -173,18 +173,18 @@ def test_panels_back_home_and_apps(mirrored: Mirrored, start: Start) -> None:
     display = mirrored.served.display
     session.start_app("com.hitlab.notes")
     until(lambda: "notes" in display.activity)
-    session.back()
+    session.press_back()
     until(lambda: "notes" not in display.activity)
     session.start_app("?clock")
     until(lambda: "clock" in display.activity)
     session.expand("notifications")
-    until(lambda: mirrored.phone.look().state["shade"])
+    until(lambda: mirrored.phone.current_screen().state["shade"])
     session.expand("")
-    until(lambda: not mirrored.phone.look().state["shade"])
+    until(lambda: not mirrored.phone.current_screen().state["shade"])
     session.key(3)
     until(lambda: "clock" not in display.activity)
     display.awake = False
-    session.back()
+    session.press_back()
     until(lambda: display.awake)
     assert session.alive
     with pytest.raises(LabError, match="starts no apps"):

@@ -25,7 +25,7 @@ def test_what_is_told_is_what_scrcpys_own_tests_expect() -> None:
     assert scrcpy_codec.scroll((260, 1026), (1080, 1920), 16, -16, 16) == hexed(
         "03 00000104 00000402 0438 0780 7fff 8000 00000000"
     )
-    assert scrcpy_codec.back("up") == hexed("04 01")
+    assert scrcpy_codec.encode_back("up") == hexed("04 01")
     assert [scrcpy_codec.panel(which) for which in ("notifications", "settings", "")] == [b"\x05", b"\x06", b"\x07"]
     assert scrcpy_codec.get_clipboard() == hexed("08 00")
     words = hexed("09 0102030405060708 01 0000000d") + b"hello, world!"

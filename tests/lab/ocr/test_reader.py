@@ -22,8 +22,8 @@ from lab.core.run.ui_tree import Node, UiTree
 from lab.core.text.read_text import READ, ReadText, has_no_text, is_from_ocr
 from lab.ocr import engine
 from lab.ocr.reader import IDLE, TextReader, cache_folder, forget
-from simulators.phone.fonts import font_of
-from simulators.phone.shots_phone import at
+from simulators.phone.kit.fonts import font_of
+from simulators.phone.shots import phone_at
 from tests.crossed import soak
 
 
@@ -64,7 +64,7 @@ def _nothing_known(reader: TextReader) -> None:
 @pytest.fixture(scope="module")
 def screen() -> tuple[bytes, UiTree]:
     """A screen of settings, and what it says."""
-    seen = at("settings", "home", {}).observe()
+    seen = phone_at("settings", "home", {}).observe()
     return seen.png, seen.tree
 
 
@@ -113,7 +113,7 @@ def test_a_process_that_was_killed_or_ended_when_nobody_asked_is_begun_again(
     reader: TextReader, part: bytes, request: pytest.FixtureRequest
 ) -> None:
     """The one that is killed has loaded no engine yet; the one that ends has, and its threads do not hold it."""
-    os.kill(reader._running(fresh=False).pid, signal.SIGKILL)
+    os.kill(reader._running_worker(fresh=False).pid, signal.SIGKILL)
     reader._idle = 0.2
     assert reader.read(sha(part), part).lines
     reader._idle = IDLE
@@ -150,7 +150,7 @@ def _chinese() -> bytes:
     from simulators.phone.shots import SCREENS
 
     _, app, place, args = next(one for one in SCREENS if one[0] == "browser-chinese")
-    return at(app, place, args).observe().png
+    return phone_at(app, place, args).observe().png
 
 
 def test_what_was_read_is_known_to_the_next_without_a_process(reader: TextReader, part: bytes, home: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.core.run.step import Action
-from lab.runs.incomplete_action import action_problem
+from lab.runs.fork.incomplete_action import action_problem
 
 SIZE = (1080, 2400)
 

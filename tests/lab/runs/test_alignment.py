@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.run.step import Action, Point
-from lab.runs import comparison as aligning
-from lab.runs.comparison import GAP, WHOLE, ComparableStep, Pair, align, comparable_step, differences, dissimilarity
+from lab.runs.replay import comparison as aligning
+from lab.runs.replay.comparison import (
+    GAP,
+    WHOLE,
+    ComparableStep,
+    Pair,
+    align,
+    comparable_step,
+    differences,
+    dissimilarity,
+)
 
 PHONE = (1080, 2400)
 SMALL = (540, 1200)

@@ -11,8 +11,8 @@ from lab.core.errors import LabError
 from lab.core.run.run_records import Blob
 from lab.core.task.task import Actor
 from lab.llm.client import Llm, ModelTerms
-from lab.runs.automatic_answers import AutomaticAnswers
-from lab.runs.conversation_intake import Intake, NotAnswered
+from lab.runs.endpoint.automatic_answers import AutomaticAnswers
+from lab.runs.endpoint.conversation_intake import Intake, NotAnswered
 from simulators.users.endpoint.request_kinds import judge_rules
 from simulators.users.model import ModelUser
 from store.store import Store

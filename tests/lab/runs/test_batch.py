@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from lab.core.run.trace import Ended, Trace
 from lab.core.task.task import Actor
-from lab.runs.pass_rates import (
+from lab.runs.batch.pass_rates import (
     BrokenRun,
     attempt_of,
     count_dealt_again,
@@ -90,7 +90,7 @@ def test_attempts_are_runs_that_begin_from_one_snapshot_of_one_phone(
         phones.append(Counted(clock="2026-03-10T08:50:00+08:00"))
         return phones[-1]
 
-    monkeypatch.setattr("lab.runs.batch.phone_of", counting)
+    monkeypatch.setattr("lab.runs.batch.batch.phone_of", counting)
     done = hitlab("run", *tasks, "--attempts", 3, "--agent", program(tmp_path, OPENS), "--json")
     assert done.code == 0
     result = done.json

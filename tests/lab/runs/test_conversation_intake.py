@@ -10,9 +10,9 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.run.trace import Ended
 from lab.core.task.task import Actor, Persona, Task
-from lab.runs.conversation_intake import Intake, LastTurn
-from lab.runs.conversation_list import conversations
-from lab.runs.conversation_run import close_conversation, give_reply, system_of
+from lab.runs.endpoint.conversation_intake import Intake, LastTurn
+from lab.runs.endpoint.conversation_list import conversations
+from lab.runs.endpoint.conversation_run import close_conversation, give_reply, system_of
 from simulators.users.endpoint.access import TooManyWait
 from simulators.users.endpoint.known_tasks import KnownTask
 from simulators.users.endpoint.request_kinds import judge_rules
@@ -155,7 +155,7 @@ def test_a_task_is_told_by_session_goal_or_persona(store: Store) -> None:
 
 
 def test_more_than_can_wait_are_refused(intake: Intake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.runs.conversation_intake.ENDPOINT_WAITING", 1)
+    monkeypatch.setattr("lab.runs.endpoint.conversation_intake.ENDPOINT_WAITING", 1)
     first = intake.receive(request("One?"))
     with pytest.raises(TooManyWait):
         intake.receive(request("Two?"))
@@ -168,7 +168,7 @@ def test_the_list_has_what_waits_first_and_each_persons_own(store: Store) -> Non
     give_reply(store, lasts[0].turn, reply_to(lasts[0].turn, "x"))
     assert [line.question for line in conversations(store)] == ["b?", "c?", "d?", ""]
     mine = conversations(store, "P01")
-    assert [(line.person, line.client, line.waits) for line in mine] == [("P01", "c", True), ("P01", "a", False)]
+    assert [(line.person, line.client, line.is_waiting) for line in mine] == [("P01", "c", True), ("P01", "a", False)]
     store.runs.save_draft(lasts[2].turn.run, lasts[2].turn.question.id, "")
     assert [line.unread for line in conversations(store, "P01")] == [False, False]
 

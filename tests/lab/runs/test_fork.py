@@ -14,8 +14,8 @@ from lab.core.run.step import Action, Proposed, Reply
 from lab.core.run.trace import Acting, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace
 from lab.core.seams import Screen, TaskBrief
 from lab.core.task.task import Actor, Check, Persona, Task
-from lab.runs.family import change_words, tree
-from lab.runs.fork import ForkChange, fork_run, parse_fork_place, rewind_run
+from lab.runs.fork.family import change_words, tree
+from lab.runs.fork.fork import ForkChange, fork_run, parse_fork_place, rewind_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators import library
@@ -185,7 +185,7 @@ def test_an_asked_question_in_the_place_of_an_act_can_be_given_with_its_answer(s
 
 def test_a_run_that_was_paused_where_it_is_forked_goes_on(store: Store) -> None:
     session = Session(store, Spec(TASK), agent=ListAgent(OPEN, HOME, DONE))
-    session.append(session._started())
+    session.append(session._start_event())
     session.append(Paused(by=session.person))
     session.append(Step(index=0, proposed=Proposed(OPEN), state=session.state(session.first)))
     child = fork_run(store, session.trace_id, 1, person="P01", agent=ListAgent(OPEN, HOME, DONE))
@@ -197,7 +197,7 @@ def test_a_run_that_was_paused_where_it_is_forked_goes_on(store: Store) -> None:
 
 def test_an_open_run_is_forked_where_it_stands(store: Store) -> None:
     session = Session(store, Spec(TASK), agent=ListAgent(OPEN, DONE))
-    session.append(session._started())
+    session.append(session._start_event())
     session.append(Acting(index=0, action=OPEN))
     child = ran(
         fork_run(store, session.trace_id, 0, ForkChange(action=NOTES), person="P01", agent=ListAgent(OPEN, DONE))
@@ -277,7 +277,7 @@ def test_a_program_of_a_stored_run_is_not_started_without_being_named(store: Sto
 
 def test_a_run_whose_states_are_not_in_the_file_is_not_forked(store: Store) -> None:
     session = Session(store, Spec(TASK), agent=ListAgent(OPEN, DONE))
-    session.append(session._started())
+    session.append(session._start_event())
     session.append(Step(index=0, proposed=Proposed(OPEN)))
     with pytest.raises(LabError, match="kept nothing of the phone's state after step 1"):
         fork_run(store, session.trace_id, 1, person="P01", agent=ListAgent(OPEN, DONE))

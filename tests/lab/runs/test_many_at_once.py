@@ -17,10 +17,10 @@ import pytest
 from lab.core.run.trace import AnyEvent, Ended, Started
 from lab.core.seams import Screen, Trouble
 from lab.core.task.task import Task
-from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
-from lab.runs.batch import Batch, BatchTerms
-from lab.runs.pass_rates import Attempt
-from lab.runs.run_places import RunPlace
+from lab.runs.batch.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
+from lab.runs.batch.batch import Batch, BatchTerms
+from lab.runs.batch.pass_rates import Attempt
+from lab.runs.batch.run_places import RunPlace
 from lab.runs.spec import Spec
 from simulators import library
 from simulators.phone.phone import Phone
@@ -331,7 +331,7 @@ class Told:
         self.lines.append(f"{task} {number} begins")
         return lambda event: None
 
-    def done(self, task: str, attempt: Attempt) -> None:
+    def finish_attempt(self, task: str, attempt: Attempt) -> None:
         self.lines.append(f"{task} {attempt.attempt} {attempt.status}")
 
     def skip(self, count: int) -> None:
@@ -343,7 +343,7 @@ class Told:
 
 def test_a_spare_phone_takes_the_place_of_one_that_is_stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     phones = {"first": Away(), "second": Phone()}
-    monkeypatch.setattr("lab.runs.batch.phone_of", lambda spec: phones[spec.device])
+    monkeypatch.setattr("lab.runs.batch.batch.phone_of", lambda spec: phones[spec.device])
     told, spec = Told(), Spec(library.task("saturday_walk"), user="script")
     with Store.open(tmp_path / "x.db") as store:
         terms = BatchTerms(attempts=2, until_pass=True, stuck_after=3.0)
@@ -388,6 +388,6 @@ def test_what_is_put_back_is_dealt_first_and_waited_for() -> None:
     queue.put_back(first)
     assert queue.remaining() == [(0, 1), (1, 1)]
     assert [queue.take(), queue.take()] == [first, second]
-    queue.done()
-    queue.done()
+    queue.finish_series()
+    queue.finish_series()
     assert queue.take() is None

@@ -26,7 +26,7 @@ from lab.ocr import engine
 from lab.ocr.reader import TextReader
 from lab.runs import screen_words
 from lab.runs.breakpoints import OCR_NOTE
-from lab.runs.fork import ForkChange, fork_run
+from lab.runs.fork.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec
 from simulators.phone.phone import Phone

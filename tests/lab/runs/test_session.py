@@ -239,7 +239,7 @@ def test_an_open_run_goes_on_with_its_phone_its_question_and_its_draft(store: St
 
 def test_a_run_cut_off_in_an_act_goes_on_from_before_it(store: Store) -> None:
     session = Session(store, Spec(TASK), agent=ListAgent(OPEN, DONE), device=Phone())
-    session.append(session._started())
+    session.append(session._start_event())
     session.append(Acting(index=0, action=OPEN))
     cut = store.runs.trace(session.trace_id)
     again = Session(store, resume_spec(cut, agent="x"), cut, agent=ListAgent(DONE, OPEN, DONE), device=Phone())

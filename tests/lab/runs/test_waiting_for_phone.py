@@ -227,7 +227,7 @@ class Asked(Cut):
 def cut_while_acting(store: Store) -> Trace:
     """A run that was killed in the middle of an act."""
     session = Session(store, Spec(Task("t", "general", instruction="x")), agent=Listed(HOME, DONE), device=Phone())
-    session.append(session._started())
+    session.append(session._start_event())
     session.append(Acting(index=0, action=HOME))
     return store.runs.trace(session.trace_id)
 

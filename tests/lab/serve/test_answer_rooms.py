@@ -13,8 +13,8 @@ import pytest
 from lab.cli.main import main
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now
-from lab.runs.conversation_intake import Intake
-from lab.runs.conversation_run import close_conversation
+from lab.runs.endpoint.conversation_intake import Intake
+from lab.runs.endpoint.conversation_run import close_conversation
 from lab.serve.pages import CLOSE_CODES
 from lab.serve.server import LabServer
 from lab.studies.links import LinkRefused, check_link, enter_link, hashed, links_of, make_link, newest, revoke_link

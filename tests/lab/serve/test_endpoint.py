@@ -14,7 +14,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.run import limits
 from lab.core.task.task import Actor, Persona, Task
-from lab.runs.conversation_run import calls_of, close_conversation
+from lab.runs.endpoint.conversation_run import calls_of, close_conversation
 from lab.serve.endpoint import Endpoint, EndpointServer
 from simulators.users.endpoint.access import Access
 from simulators.users.endpoint.known_tasks import KnownTask

@@ -12,7 +12,7 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.run import limits
-from lab.runs.conversation_run import calls_of
+from lab.runs.endpoint.conversation_run import calls_of
 from simulators.users.endpoint.request_fields import FIELDS, Api
 from store.store import Store
 from tests.answering import JUDGE, Call, Served, client, messages, serving

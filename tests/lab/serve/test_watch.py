@@ -123,7 +123,7 @@ async def test_nothing_on_it_leads_anywhere_and_no_answer_is_told(store: Store, 
     for hidden in ("zebra", "giraffe", "/r/", "/l/", token):
         assert hidden not in page
     assert "http-equiv" in page, "without scripts it is loaded again, too"
-    assert ASKED.fields[0].shown in read.words
+    assert ASKED.fields[0].display_name in read.words
 
 
 async def test_nobody_else_sees_it(store: Store, study: Study) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from annotators.agreement.disputes import disputes, disputes_between
+from annotators.agreement.ratings.disputes import disputes, disputes_between
 from lab.core.study.agreement import IntervalTerms
 from lab.core.task.task import Actor
 from lab.studies.progress.agreement_cache import last_agreements

@@ -128,9 +128,9 @@ def test_a_batch_of_a_stage_that_was_left_open_is_taken_later(store: Store) -> N
         job.sign()
         server.go.clear()
         job.closing = True
-        assert batches._round(lambda: None) == []
+        assert batches._send_round(lambda: None) == []
         job.closing, job.ended = False, ""
-        assert [one.model for one in batches._round(lambda: None)] == ["openai/tinier"]
+        assert [one.model for one in batches._send_round(lambda: None)] == ["openai/tinier"]
         server.go.set()
         done = judged(store, study, server, stages={"triage": "openai/tinier"})
         assert (done.progress.done, len(_sent(server))) == (1, 1 + 6 + 1)
@@ -175,7 +175,7 @@ def test_empty_answers_that_were_paid_for_count_in_the_cost_once(
         job, batches, _ = batched(store, study, server.base)
         job.sign()
         with monkeypatch.context() as patch:
-            patch.setattr(BatchJudging, "_note", _first_notes(BatchJudging._note))
+            patch.setattr(BatchJudging, "_record_state", _first_notes(BatchJudging._record_state))
             with pytest.raises(KeyboardInterrupt):
                 batches.go()
         assert job.spent == pytest.approx(4 * ONE / 2)
@@ -233,7 +233,7 @@ def test_what_is_in_an_open_batch_is_not_asked_alone(
         monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
         monkeypatch.setattr("lab.studies.judging.batch_judging._PAUSE", 0.01)
         with monkeypatch.context() as broken:
-            broken.setattr("lab.studies.judging.batch_judging.BatchJudging._taken", lambda *of: False)
+            broken.setattr("lab.studies.judging.batch_judging.BatchJudging._await_batch", lambda *of: False)
             assert main([*command, "--batch"]) == 1
         assert main(command) == 1
         assert "are in a batch at their provider (batch_0)" in capfd.readouterr().err
@@ -288,7 +288,7 @@ def test_results_that_were_half_taken_are_kept_once(
     with batching(sheet_brain(says)) as server:
         monkeypatch.setattr("lab.studies.judging.batch_judging._KEPT", 3)
         with monkeypatch.context() as broken:
-            broken.setattr(BatchJudging, "_note", _first_notes(BatchJudging._note))
+            broken.setattr(BatchJudging, "_record_state", _first_notes(BatchJudging._record_state))
             with pytest.raises(KeyboardInterrupt):
                 judged(store, study, server)
         assert store.labels.count_acts(study, MODEL, "judged") == 4

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from annotators.consent import consent_text, text_sha
+from annotators.consent import consent_text
 from lab.cli import main
+from lab.core.codec import sha_of
 from lab.core.errors import LabError
 from lab.core.run.trace import Asked, DeviceInfo, Ended, Started
 from lab.core.study.rating_sheet import current_labels
@@ -65,11 +66,11 @@ def begun(part: Participation, here: PlayPosition) -> str:
 def test_consent_is_kept_with_the_text_that_was_read(store: Store) -> None:
     part = at_brief(store)
     kept = [act.detail for act in store.labels.acts(part.study) if act.act == "consent"]
-    assert [(one["sha"], one["text"]) for one in kept] == [(text_sha(part.consent), part.consent)]
+    assert [(one["sha"], one["text"]) for one in kept] == [(sha_of(part.consent), part.consent)]
     assert "hitlab file withdraw" in part.consent
     own = replace(part.study, consent={"en": "Just ours.", "zh": "只有我们的。"}, locale="zh-CN")
     assert consent_text(own) == "只有我们的。"
-    assert text_sha(consent_text(own)) == own.consent_sha("zh")
+    assert sha_of(consent_text(own)) == own.consent_sha("zh")
 
 
 def test_a_run_that_was_cut_off_is_gone_on_with_and_not_begun_again(store: Store) -> None:
@@ -157,7 +158,7 @@ def test_after_its_end_come_the_questions_and_then_the_next(store: Store) -> Non
 def test_who_withdrew_or_came_too_late_is_refused(store: Store) -> None:
     part = at_brief(store)
     here = part.where()
-    part._act("locked", None, {})
+    part._record_act("locked", None, {})
     with pytest.raises(LabError, match="is locked"):
         part.where()
     with pytest.raises(LabError, match="is locked"):

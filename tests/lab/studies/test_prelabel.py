@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.agreement.fields import ratings_of
+from annotators.agreement.ratings.fields import ratings_of
 from annotators.assignment import deal, shows_prelabel
 from annotators.report.prelabel_section import sections
 from annotators.validation.anchoring import anchoring
@@ -152,7 +152,7 @@ def test_anchoring_is_told_by_halves_and_left_out_of_all_else(
     kept = {(unit, rater) for unit, rater, _ in given[False]}
     there = {
         (people.places[row].unit, people.raters[column])
-        for row, column in zip(*people.there.nonzero(), strict=True)
+        for row, column in zip(*people.is_given.nonzero(), strict=True)
     }  # fmt: skip
     assert there == kept
     assert people.missing.by_place() == {}

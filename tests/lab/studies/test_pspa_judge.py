@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from annotators.agreement.fields import derived_numbers, ratings_of
+from annotators.agreement.ratings.fields import derived_numbers, ratings_of
 from annotators.protocols import protocol
 from annotators.units.runs import nodes_of
 from lab.core.study.label import Label

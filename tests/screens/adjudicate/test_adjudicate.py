@@ -334,7 +334,7 @@ async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same
         await until(pilot, lambda: listed(app, 2) and room(app).shown == "queue" and "0 settled" in painted(app))
         await press(pilot, "down", "enter")
         await until(pilot, lambda: seen(app, "u1", "n3") and pane(app).answers.has_focus)
-        assert pane(app).draft.chosen is False
+        assert pane(app).draft.has_choice is False
         assert "Half a rea" not in painted(app)
         await press(pilot, "2", "enter")
         await until(pilot, lambda: pane(app).typing == "reason")
@@ -395,7 +395,7 @@ async def test_who_rated_the_unit_is_told_so_and_settles_nothing(
         await until(pilot, lambda: "rated it; who settles it is somebody else" in painted(app).replace("\n", " "))
         await press(pilot, "1", "m", "enter")
         assert not pane(app).typing
-        assert not pane(app).draft.chosen
+        assert not pane(app).draft.has_choice
     assert store.adjudications.settlements(plan) == {}
 
 

@@ -101,7 +101,7 @@ async def test_unit_after_unit_and_then_thanks_and_each_is_taken_back_right_afte
         await until(pilot, lambda: "2/2" in painted(app) and "done" in painted(app))
         assert acts(run, study)[-1] == "rose"
     opened = [act for act in run.labels.acts(study, "R1") if act.act == "opened"]
-    assert opened[0].detail["shows"] == list(study.shown)
+    assert opened[0].detail["shows"] == list(study.visible_parts)
     assert (opened[0].detail["position"], opened[0].detail["swap"]) == (0, False)
 
 
@@ -381,15 +381,15 @@ def test_time_away_is_not_work() -> None:
     pace.touch()
     clock.at = 200.0  # a silence of 150 s: 90 of them away
     pace.touch()
-    assert (pace.away, pace.worked) == (90.0, 110.0)
+    assert (pace.seconds_away, pace.worked) == (90.0, 110.0)
     pace.blur()
     clock.at = 230.0
-    assert (pace.away, pace.worked) == (120.0, 110.0)
+    assert (pace.seconds_away, pace.worked) == (120.0, 110.0)
     pace.touch()
     clock.at = 240.0
-    assert (pace.away, pace.worked) == (120.0, 120.0)
-    assert pace.ended() == [90.0, 30.0]
-    assert pace.ended() == []
+    assert (pace.seconds_away, pace.worked) == (120.0, 120.0)
+    assert pace.take_absences() == [90.0, 30.0]
+    assert pace.take_absences() == []
     pace.blur()
     clock.at = 600.0
     pace.touch()

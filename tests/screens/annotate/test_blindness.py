@@ -157,8 +157,8 @@ async def toured(
 def hidden_of(plan: Study, plants: list[Planted]) -> dict[str, str]:
     words = dict.fromkeys((*DESIGNERS.values(), *SAID), "study")
     for plant in plants:
-        words |= plant.hidden(plan.shown)
-    return words | ({} if "outcome" in plan.shown else {ROUNDED: "ended.score"})
+        words |= plant.hidden(plan.visible_parts)
+    return words | ({} if "outcome" in plan.visible_parts else {ROUNDED: "ended.score"})
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ async def test_no_hidden_word_is_seen_in_any_protocol(
 ) -> None:
     """They are rated at one app: each unit has words of its own, so that none is taken for one of the unit before."""
     plan, plants = prepared(store, protocols()[name], mark=ascii_uppercase[NAMES.index(name)])
-    apart = "with the score" if "outcome" in plan.shown else ""
+    apart = "with the score" if "outcome" in plan.visible_parts else ""
     app = shared_apps.rating(store, plan, notifications=True, apart=apart, window=True)
     async with shared_apps.at((120, 40)) as pilot:
         seen = await toured(app, pilot, watched, until, tour_of(name))
@@ -207,7 +207,7 @@ async def test_nor_in_another_size_or_language(
     """Each size is met in `make test`, in the other language; in a soak each protocol in more than one."""
     mark = f"{locale[0].upper()}{ascii_uppercase[NAMES.index(name)]}{ascii_uppercase[size[0] // 10]}"
     plan, plants = prepared(store, protocols()[name], locale=locale, mark=mark)
-    apart = "with the score" if "outcome" in plan.shown else ""
+    apart = "with the score" if "outcome" in plan.visible_parts else ""
     app = shared_apps.rating(store, plan, notifications=True, apart=apart, locale=locale)
     two = len(unit_of(protocols()[name]).runs) > 1
     async with shared_apps.at(size) as pilot:
@@ -262,7 +262,7 @@ async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, shared_ap
     async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         beside = app.screen.query_one(UnitPane)
-        shown = plants[0].shown(plan.shown)
+        shown = plants[0].shown(plan.visible_parts)
         assert any(beside.search(word) for word in shown)
         assert [word for word in hidden_of(plan, plants) if beside.search(word)] == []
 

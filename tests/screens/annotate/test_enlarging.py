@@ -42,7 +42,7 @@ async def test_a_region_in_an_enlarged_phone_is_the_part_that_is_seen(store: Sto
         phone.mirror.post_message(mouse(events.MouseUp, phone.mirror, last, 10.4))
         await until(pilot, lambda: bool(app.of(UnitPane.RegionDrawn)))
         assert app.of(UnitPane.RegionDrawn)[0].region == (*middle, *end)
-        assert app.beside.back(), "one step back shows all of the phone"
+        assert app.beside.go_back(), "one step back shows all of the phone"
         await until(pilot, lambda: not phone.mirror.enlarged)
 
 

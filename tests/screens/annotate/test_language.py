@@ -47,9 +47,9 @@ def test_a_protocols_own_words_go_before_those_that_every_sheet_says() -> None:
 
 def test_a_flag_is_called_by_its_short_words() -> None:
     flags = {flag.id: flag for flag in protocol("tdg").fields if flag.kind == "flag"}
-    assert {flag.id: flag.shown for flag in flags.values()} == {"partial": "partial", "unlisted": "unlisted way"}
-    assert Field("a_flag", "Is it?", "flag").shown == "a flag"
-    assert Field("a_flag", "Is it?", "flag", says="so it is").shown == "so it is"
+    assert {flag.id: flag.display_name for flag in flags.values()} == {"partial": "partial", "unlisted": "unlisted way"}
+    assert Field("a_flag", "Is it?", "flag").display_name == "a flag"
+    assert Field("a_flag", "Is it?", "flag", says="so it is").display_name == "so it is"
 
 
 async def test_nodes_in_chinese(run: Store, shared_apps: SharedApps, until: Until) -> None:

@@ -93,7 +93,7 @@ async def test_own_sheets_are_found_and_read_and_the_item_is_where_it_was(
         assert [one.value for one in store.labels.read(plan, "u3", "R1")] == ["completed"]
         await press(pilot, "2", "enter")  # an answer, as if nothing had been looked at
         assert room(app).sheet_pane.sheet.value(FieldReference("n2", "completed")) == "not_completed"
-        hidden = [*planted().hidden(plan.shown), "Zotherwrong", R2.id]
+        hidden = [*planted().hidden(plan.visible_parts), "Zotherwrong", R2.id]
         assert found(hidden, watched.text) == set()
 
 

@@ -19,10 +19,10 @@ from lab.core.run.step import Reply
 from lab.core.run.trace import Trace
 from lab.core.settings import Settings
 from lab.core.task.task import Actor
-from lab.runs.conversation_intake import Intake, LastTurn
-from lab.runs.conversation_list import ConversationLine, conversations
-from lab.runs.conversation_run import close_conversation, give_reply
-from lab.runs.running_servers import RunningServer, server_notes
+from lab.runs.endpoint.conversation_intake import Intake, LastTurn
+from lab.runs.endpoint.conversation_list import ConversationLine, conversations
+from lab.runs.endpoint.conversation_run import close_conversation, give_reply
+from lab.runs.endpoint.running_servers import RunningServer, server_notes
 from screens.answer.answer import AnswerScreen
 from screens.app import LabApp
 from screens.dialogs import QuitScreen
@@ -315,7 +315,7 @@ async def test_what_stands_above_a_question_says_whose_words_they_are(
         await pilot.press("ctrl+n")
         await until(pilot, lambda: open_at(app, nothing)() and "Nothing is asked: you speak" in painted(app))
     assert client.trace(asked).task.id.startswith("turn-on-b-data-b-would-you-")
-    assert client.trace(asked).task.shown == "Turn on b data b would you"
+    assert client.trace(asked).task.display_name == "Turn on b data b would you"
 
 
 async def test_the_room_speaks_chinese(store: Store, client: Client, until: Until) -> None:

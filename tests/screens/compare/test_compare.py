@@ -14,7 +14,7 @@ from lab.core.run.step import Action, Proposed
 from lab.core.run.trace import Ended, Started, Step
 from lab.core.settings import Settings
 from lab.core.task.task import Actor, Task
-from lab.runs.comparison import compare, sign_of
+from lab.runs.replay.comparison import compare, sign_of
 from screens.app import LabApp
 from screens.compare.compare import CompareScreen, StepPairs, fit_both
 from screens.compare.keys import KEYS
@@ -80,7 +80,7 @@ def test_steps_answer_one_another_and_a_reply_is_a_difference(filled: Store) -> 
 
 def test_a_run_beside_itself_is_the_same_and_an_open_one_has_no_end(filled: Store) -> None:
     compared = compare(filled, ONE, ONE)
-    assert compared.first is None
+    assert compared.first_difference is None
     assert all(pair.same for pair in compared.pairs)
     beside = compare(filled, ONE, THIRD)
     assert not beside.same_task

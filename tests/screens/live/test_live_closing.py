@@ -58,7 +58,7 @@ async def test_words_that_come_after_the_room_are_heard_by_nobody(live: Any, cas
         await room.query("*").remove()
         for event in events:
             room._happened(EventCommitted(event))
-        room._waits(QuestionChanged(None))
-        room._gated(GatedActionChanged(None))
+        room._show_question(QuestionChanged(None))
+        room._show_gated_action(GatedActionChanged(None))
         assert any(isinstance(event, Ended) for event in events)
     assert app._exception is None

@@ -13,7 +13,7 @@ from lab.runs.breakpoints import parse
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from screens.app import LabApp
-from screens.live.debug_panes import BreakpointList, BreaksPanel, RewindPanel, StepList
+from screens.live.debug_panes import BreakpointList, BreaksPanel, DebugStepList, RewindPanel
 from screens.live.live import LiveScreen
 from simulators import library
 from tests.screens.long_texts import in_view
@@ -106,7 +106,7 @@ async def test_a_run_is_rewound_and_goes_on_as_another_at_every_size(store: Any,
         room = app.screen
         await until(pilot, lambda: len(room._step_words) == 2)
         await pilot.press("r")
-        await until(pilot, lambda: room.query_one(StepList).has_focus)
+        await until(pilot, lambda: room.query_one(DebugStepList).has_focus)
         assert room.query_one(RewindPanel).display
         await pilot.press("enter")
         await until(pilot, lambda: app.session is not first and app.screen is not room)

@@ -246,7 +246,7 @@ async def _a_list_that_is_opened_right_after_one_was_left_takes_the_letters(app:
     await until(pilot, lambda: app.shows("Enter does it there"))
 
     async def busy() -> None:
-        panel.back()
+        panel.go_back()
         panel.list_nodes(app.live._watch.tree)
         for _ in range(100):
             await asyncio.sleep(0)

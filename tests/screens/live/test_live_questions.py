@@ -136,7 +136,7 @@ async def _a_remark_never_decides(app: Any, pilot: Any, until: Any, number: int)
     await until(pilot, lambda: app.shows(" Choices ") and not app.shows(" Send "))
     await pilot.press("enter")
     assert isinstance(app.focused, DecisionRow)
-    assert app.focused.chosen is None
+    assert app.focused.marked_id is None
     assert "your remark goes too" in hint(app)
     await pilot.press("tab")
     assert isinstance(app.focused, ReplyText)
@@ -150,7 +150,7 @@ async def _the_row_stacks_where_it_is_narrow(app: Any, pilot: Any, until: Any) -
     row = app.live.query_one(DecisionRow)
     await until(pilot, lambda: row.size.height == 3)
     await pilot.press("down", "down")
-    assert row.chosen == "reject"
+    assert row.marked_id == "reject"
     assert isinstance(row, Choices)
     assert app.live.query_one(OpenQuestion).question.kind == "propose"
 
@@ -177,7 +177,7 @@ async def test_a_key_meant_for_what_stood_there_before_decides_nothing(live: Any
         clock.at = 0.29
         await pilot.press("2")
         await until(pilot, lambda: "did nothing: press it again" in hint(app))
-        assert app.live.query_one(DecisionRow).chosen is None
+        assert app.live.query_one(DecisionRow).marked_id is None
         clock.at = 0.3
         await pilot.press("1")
         reply = await answered(app, pilot, until)
@@ -291,7 +291,7 @@ async def test_in_chinese_the_question_and_its_choices_are_put_in_chinese(live: 
         await until(pilot, lambda: app.asked and app.shows("助手对您（Ines Varga）说"))
         assert app.shows("○ 1 接受提议")
         assert app.shows("○ 3 没有提议：我来回答")
-        assert app.live.query_one(DecisionRow).chosen is None
+        assert app.live.query_one(DecisionRow).marked_id is None
         await pilot.press("3", "1", "enter")
         reply = await answered(app, pilot, until)
     assert (reply.decision, reply.text) == (None, "1")

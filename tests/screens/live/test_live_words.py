@@ -83,7 +83,7 @@ def silent(rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
     rig.faults.turn("restless", True)
     rig.phone.perform(SETTINGS)
-    read_before(rig.phone.look().png)
+    read_before(rig.phone.current_screen().png)
     yield rig
     rig.faults.clear()
     assert eventually(lambda: not [one for one in threading.enumerate() if one.name.startswith("adb ")])

@@ -58,7 +58,7 @@ def frame(text: str, at: float) -> Frame:
 def test_a_picture_taken_before_a_turn_began_is_not_newer_than_what_the_turn_begins_with() -> None:
     before = time.monotonic()
     watch, heard = watched(frame("before", before), frame("also before", before))
-    watch._turned(Screen(b"", (10, 10), tree("the turn's")))
+    watch._post_screen(Screen(b"", (10, 10), tree("the turn's")))
     watch._feed(lambda frame: None)
     assert watch.tree == tree("the turn's")
     assert [type(message) for message in heard.said] == [TurnChanged]
@@ -66,17 +66,17 @@ def test_a_picture_taken_before_a_turn_began_is_not_newer_than_what_the_turn_beg
 
 def test_a_picture_taken_in_the_turn_is_newer_and_a_turn_without_a_tree_says_nothing_of_it() -> None:
     watch, _ = watched(frame("in it", time.monotonic() + 60))
-    watch._turned(Screen(b"", (10, 10), tree("the turn's")))
+    watch._post_screen(Screen(b"", (10, 10), tree("the turn's")))
     watch._feed(lambda frame: None)
-    watch._turned(Screen(b"", (10, 10), UiTree()))
-    watch._turned(None)
+    watch._post_screen(Screen(b"", (10, 10), UiTree()))
+    watch._post_screen(None)
     assert watch.tree == tree("in it")
 
 
 def test_an_action_is_described_by_the_screen_it_was_proposed_on() -> None:
     """The picture of that screen may not have come yet, and those taken before may come after."""
     watch, heard = watched(frame("before", time.monotonic()), gate=Screen(b"", (10, 10), tree("the action's")))
-    watch._gated(PROPOSED)
+    watch._post_gated(PROPOSED)
     watch._feed(lambda frame: None)
     assert heard.said == [GatedActionChanged(PROPOSED)]
     assert watch.proposed_on == watch.tree == tree("the action's")
@@ -88,6 +88,6 @@ def test_an_action_is_described_by_the_screen_it_was_proposed_on() -> None:
 def test_where_that_screen_has_no_tree_it_is_described_by_the_newest() -> None:
     """As where words are read from pictures, after the agent has seen them."""
     watch, _ = watched(frame("read since", time.monotonic()), gate=Screen(b"", (10, 10), UiTree()))
-    watch._gated(PROPOSED)
+    watch._post_gated(PROPOSED)
     watch._feed(lambda frame: None)
     assert watch.proposed_on == tree("read since")

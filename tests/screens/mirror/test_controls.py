@@ -17,7 +17,7 @@ from screens.mirror.paint import BOLD
 from screens.mirror.painter import PaintedPhone, Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from simulators.phone.phone import Phone
-from simulators.phone.shots_phone import at, tap
+from simulators.phone.shots import phone_at, tap
 from tests.crossed import crossed, each_once
 
 VIEWS = [MirrorView((45, 25), zoom="wide"), MirrorView((45, 50))]
@@ -26,7 +26,7 @@ SIGNS = ("◉", "○", "☑", "☐", "━━━●", "●━━━")
 
 def dish(dark: bool) -> Phone:
     """The sheet of a dish whose second size was chosen."""
-    phone = at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark)
+    phone = phone_at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark)
     tap(phone, "Smoked broth noodles")
     tap(phone, "Large")
     return phone
@@ -103,7 +103,7 @@ SETTINGS = [
 @pytest.mark.parametrize(("of", "view", "dark"), each_once(SETTINGS, VIEWS, [True, False, False, True]))
 def test_settings_tell_what_is_on(of: tuple[str, tuple[str, str]], view: MirrorView, dark: bool) -> None:
     screen, ends = of
-    shot = seen(at("settings", screen, {}, dark=dark))
+    shot = seen(phone_at("settings", screen, {}, dark=dark))
     painted = Painter().paint(shot, view)
     assert shot.tree is not None
     told = [text for text in painted.texts if "".join(glyph.text for glyph in text.line) in SIGNS]
@@ -145,22 +145,23 @@ def test_nothing_is_told_where_no_such_control_is_seen(drawn: tuple[int, int, in
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_box_behind_its_words_is_told_there(dark: bool) -> None:
-    said = list(lines(Painter().paint(seen(at("social", "close_friends", {}, dark=dark)), VIEWS[1])).values())
+    said = list(lines(Painter().paint(seen(phone_at("social", "close_friends", {}, dark=dark)), VIEWS[1])).values())
     assert sum(line.endswith("☑") for line in said) == 2
     assert sum(line.endswith("☐") for line in said) == 3
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_words_in_an_outline_stand_where_they_are_written(dark: bool) -> None:
-    painted = Painter().paint(seen(at("marrowby", "filter", {}, dark=dark)), VIEWS[0])
+    painted = Painter().paint(seen(phone_at("marrowby", "filter", {}, dark=dark)), VIEWS[0])
     begins = {"".join(glyph.text for glyph in text.line): text.column for text in painted.texts}
     assert begins["From"] < begins["Cream"] < begins["Up to"] < begins["Green"]
     assert abs(begins["Black"] - begins["White"]) <= 1
-    assert "Label" in "".join(lines(Painter().paint(seen(at("clock", "alarm", {}, dark=dark)), VIEWS[0])).values())
+    alarm = seen(phone_at("clock", "alarm", {}, dark=dark))
+    assert "Label" in "".join(lines(Painter().paint(alarm, VIEWS[0])).values())
 
 
 def test_what_a_switch_leaves_behind_stays_on_its_card() -> None:
-    painted = Painter().paint(seen(at("settings", "wifi", {})), VIEWS[0])
+    painted = Painter().paint(seen(phone_at("settings", "wifi", {})), VIEWS[0])
     switch = next(text for text in painted.texts if "".join(glyph.text for glyph in text.line) == "━━━●")
     below = painted.cells.bg[switch.row + 1]
     assert below[switch.column + 1] == below[20]

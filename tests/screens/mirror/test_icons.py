@@ -13,7 +13,7 @@ from screens.mirror.controls import _ICON_SIGNS, icons, sign
 from screens.mirror.glyphs import TAIL
 from screens.mirror.painter import Painter
 from screens.mirror.shot import MirrorShot, MirrorView
-from simulators.phone.shots_phone import at
+from simulators.phone.shots import phone_at
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_only_small_buttons_without_words_count() -> None:
 
 
 def test_the_signs_stand_in_the_bar_at_45_by_25() -> None:
-    seen = at("contacts", "person", {"name": "Noor Haddad"}).observe()
+    seen = phone_at("contacts", "person", {"name": "Noor Haddad"}).observe()
     with Image.open(io.BytesIO(seen.png)) as image:
         shot = MirrorShot(image.convert("RGB").tobytes(), image.size, seen.tree)
     painter = Painter()

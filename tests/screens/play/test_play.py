@@ -250,7 +250,7 @@ async def test_two_participants_play_their_part_by_keys_alone_and_see_nothing_th
 async def _who_did_not_see_the_phone_may_say_so(app: Stage, pilot: Any, until: Until, *, seen: bool) -> None:
     before = len(current_labels(app.store.labels.read(app.study)))
     await pilot.press("4", "5")
-    await until(pilot, lambda: "How well did it do" in str(app.sheet.item_pane.question_line.said))
+    await until(pilot, lambda: "How well did it do" in str(app.sheet.item_pane.question_line.current_text))
     offered = [one.says for one in app.sheet.item_pane.options.choices]
     assert ("I could not see it" in offered) is not seen
     assert len(offered) == (5 if seen else 6)
@@ -326,7 +326,7 @@ async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until)
         await consent(app, pilot, until)
         await until(pilot, lambda: app.readable and app.stage == "card")
         await pilot.press("enter")
-        first = quiz(persona, app.part.others(), 3, study.seed, 1)
+        first = quiz(persona, app.part.other_personas(), 3, study.seed, 1)
         await until(pilot, lambda: app.readable and app.heading == "What do you remember?")
         await pilot.press(str((first[0].right + 1) % len(first[0].options) + 1))
         await until(pilot, lambda: app.readable and app.heading == "Not quite")

@@ -23,7 +23,7 @@ from lab.runs.spec import PERSON, Spec, resume_spec
 from screens.app import LabApp
 from screens.navigation import Opening
 from screens.record.next_act import ActionDesk, InstructionLine
-from screens.record.record import RecordScreen, StepList
+from screens.record.record import RecordedStepList, RecordScreen
 from store.store import Store
 from tests.screens.live.conftest import LeapingClock, StillClock
 
@@ -92,8 +92,8 @@ class Stage(LabApp):
         return self.record.query_one(InstructionLine).value
 
     @property
-    def listed(self) -> StepList:
-        return self.record.query_one(StepList)
+    def listed(self) -> RecordedStepList:
+        return self.record.query_one(RecordedStepList)
 
     def shows(self, text: str) -> bool:
         """Whether this stands on the screen now, in one line."""

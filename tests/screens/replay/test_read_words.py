@@ -97,7 +97,7 @@ async def test_a_picture_without_a_tree_gets_its_words_and_the_step_says_which(
         await stands(pilot, until, READ, 4)
         reader = app.text_reader
         assert reader is not None
-        monkeypatch.setattr(TextReader, "_asked", by_the_engine)
+        monkeypatch.setattr(TextReader, "_ask_worker", by_the_engine)
         text = await asyncio.to_thread(reader.read, "1" * 64, a_row_of_settings())
         assert "Wi-Fi" in [line.text for line in text.lines]
         assert reader.pid is not None
@@ -271,7 +271,7 @@ async def test_a_key_reads_the_whole_run_and_the_search_finds_more(
 ) -> None:
     store.runs.add(two_pictures())
     forget()
-    asked, free = TextReader._asked, threading.Event()
+    asked, free = TextReader._ask_worker, threading.Event()
 
     def gated(reader: TextReader, data: bytes, *more: Any) -> Any:
         """The next step's picture, which is read beforehand, is read once it may."""
@@ -279,7 +279,7 @@ async def test_a_key_reads_the_whole_run_and_the_search_finds_more(
             free.wait()
         return asked(reader, data, *more)
 
-    monkeypatch.setattr(TextReader, "_asked", gated)
+    monkeypatch.setattr(TextReader, "_ask_worker", gated)
     app = LabApp(store, Settings(), Opening("replay", trace_id="pictured-2", step=1), reads_words=True)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: "Steps  1/" in painted(app))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lab.core.run.trace import AnyEvent, Started
 from lab.core.settings import Settings
-from lab.runs.recorded_run import RecordedPlace, RecordedRun
+from lab.runs.replay.recorded_run import RecordedPlace, RecordedRun
 from screens.app import LabApp
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening

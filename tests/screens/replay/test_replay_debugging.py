@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from lab.core.run.step import Action
 from lab.core.settings import Settings
-from lab.runs.fork import ForkChange, fork_run
+from lab.runs.fork.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from screens.app import LabApp

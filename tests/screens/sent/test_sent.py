@@ -15,7 +15,7 @@ from lab.core.run.step import Action, Prompt, Proposed, Spent, Usage, spent_by
 from lab.core.run.trace import Step
 from lab.core.settings import Settings
 from lab.runs.descriptions import spent_words, usage_words
-from lab.runs.recorded_run import RecordedRun
+from lab.runs.replay.recorded_run import RecordedRun
 from screens.app import LabApp
 from screens.crash import Crash
 from screens.navigation import Opening

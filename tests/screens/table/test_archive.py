@@ -10,7 +10,7 @@ import pytest
 
 from lab.core.run.run_records import Summary
 from lab.core.settings import Settings
-from lab.runs.run_acts import TagChange, archive_runs, tag_runs
+from lab.runs.listing.run_acts import TagChange, archive_runs, tag_runs
 from screens.app import LabApp
 from screens.background import Background
 from screens.home import home

@@ -16,10 +16,10 @@ from rich.cells import cell_len
 from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.runs.descriptions import mean_words, status_words
-from lab.runs.run_columns import RUN_COLUMNS, RunLine
-from lab.runs.run_filter import FIELDS, RunFilter, parse_filter
-from lab.runs.run_order import GROUPS, SORTS, Order, RunTableLine, arrange, column, group_of
-from lab.runs.run_rows import Cost, RunEntry, entry
+from lab.runs.listing.run_columns import RUN_COLUMNS, RunLine
+from lab.runs.listing.run_filter import FIELDS, RunFilter, parse_filter
+from lab.runs.listing.run_order import GROUPS, SORTS, Order, RunTableLine, arrange, column, group_of
+from lab.runs.listing.run_rows import Cost, RunEntry, entry
 from screens.runs.table import COLUMNS, group_row, heading, run_row, visible_columns
 from store.store import Store
 from tests.screens.table.sample_runs import RUNS, made

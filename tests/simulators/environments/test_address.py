@@ -12,13 +12,13 @@ def test_a_base_url_loses_its_last_slash_and_keeps_its_options() -> None:
     address = read_address("http://10.0.0.7:6800/env/?device=emulator-5556&settle=0.5")
     assert (address.kind, address.place) == ("mobileworld", "http://10.0.0.7:6800/env")
     assert address.options == {"device": "emulator-5556", "settle": "0.5"}
-    assert address.shown == "http://10.0.0.7:6800/env"
+    assert address.display_name == "http://10.0.0.7:6800/env"
 
 
 def test_a_python_may_stand_anywhere() -> None:
     address = read_address("androidworld:/opt/android world/bin/python?console_port=5556")
     assert (address.kind, address.place) == ("androidworld", "/opt/android world/bin/python")
-    assert address.shown == "androidworld:/opt/android world/bin/python"
+    assert address.display_name == "androidworld:/opt/android world/bin/python"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from lab.runs.session import Session
 from lab.runs.spec import Spec, phone_of
 from lab.runs.task_source import task_source
 from simulators.environments.address import read_address
-from simulators.environments.androidworld import AndroidWorld, Worker
+from simulators.environments.androidworld import AndroidWorld, WorkerClient
 from store.store import Store
 from tests.simulators.environments.conftest import Listed, over, played
 
@@ -170,7 +170,7 @@ def test_a_malformed_line_is_one_sentence(tmp_path: Path, line: str, says: str) 
 
 
 def test_what_it_prints_is_never_taken_for_an_answer_and_it_is_asked_no_more_once_it_is_gone() -> None:
-    worker = Worker(read_address(ENV))
+    worker = WorkerClient(read_address(ENV))
     worker.ask("tasks", dict, 60)
     worker.close()
     with pytest.raises(LabError, match="is closed"):
@@ -178,7 +178,7 @@ def test_what_it_prints_is_never_taken_for_an_answer_and_it_is_asked_no_more_onc
 
 
 def test_ports_and_adb_are_told_to_it(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    worker = Worker(read_address(f"{ENV}?console_port=5556&grpc_port=8556"))
+    worker = WorkerClient(read_address(f"{ENV}?console_port=5556&grpc_port=8556"))
     worker.ask("begin", dict, 60, name="SystemTypeNumber", seed=1)
     assert "Setting up 5556 8556" in worker._program.last_errors() + bytes(worker._program._err).decode()
     worker.close()

@@ -39,7 +39,7 @@ def test_the_book_is_searched_by_name_number_and_company(phone: Phone) -> None:
     ):
         phone.lay({"apps": {"contacts": {"query": ""}}})
         type_into(phone, "search", words)
-        rows = phone.look().tree.find(id="contact")
+        rows = phone.current_screen().tree.find(id="contact")
         assert len(rows) == 1, words
         assert name in labels(phone)
     phone.perform(Action("input_text", text="zzz"))

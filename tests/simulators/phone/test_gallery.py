@@ -9,7 +9,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.run.step import Action
 from simulators.phone.phone import Phone
-from simulators.phone.scenes import SCENES
+from simulators.phone.pictures.scenes import SCENES
 from tests.simulators.phone.test_touch import app, front, hold, labels, node, opened, tap, tap_id
 
 PHOTOS: list[dict[str, Any]] = [
@@ -34,7 +34,7 @@ def test_photos_stand_by_day_and_are_searched(phone: Phone) -> None:
     assert {"Yesterday", "Sunday, 1 February", "Photo, Bridge, Mon, 9 Mar 2026"} <= labels(phone)
     tap(phone, "Search photos")
     phone.perform(Action("input_text", text="canal"))
-    assert [n.desc for n in phone.look().tree.find(id="photo")] == ["Photo, Bridge, Mon, 9 Mar 2026"]
+    assert [n.desc for n in phone.current_screen().tree.find(id="photo")] == ["Photo, Bridge, Mon, 9 Mar 2026"]
     phone.perform(Action("input_text", text="zz"))
     assert "Nothing found" in labels(phone)
 

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from lab.core.run.step import Action
-from simulators.phone.apps.maps_data import first_lines, first_places
 from simulators.phone.apps.maps_routes import MODES, changes, departures, legs, total
+from simulators.phone.apps.maps_views import first_lines, first_places
 from simulators.phone.phone import Phone
 from tests.simulators.phone.test_touch import app, labels, node, opened, tap, tap_id
 

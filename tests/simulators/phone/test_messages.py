@@ -40,10 +40,10 @@ def test_a_stranger_is_reported_blocked_and_let_back() -> None:
     tap(phone, "Spam and blocked")
     tap(phone, STRANGER)
     assert "You blocked this sender." in labels(phone)
-    assert not phone.look().tree.find(cls="EditText")
+    assert not phone.current_screen().tree.find(cls="EditText")
     tap(phone, "Unblock")
     assert messages(phone)["blocked"] == []
-    assert phone.look().tree.find(cls="EditText")
+    assert phone.current_screen().tree.find(cls="EditText")
 
 
 def test_blocking_without_a_report() -> None:

@@ -8,8 +8,9 @@ import pytest
 from PIL.Image import Image
 
 from lab.core.run.step import Action
-from simulators.phone import draw, phone
-from simulators.phone.boxes import Window
+from simulators.phone import phone
+from simulators.phone.kit import draw
+from simulators.phone.kit.boxes import Window
 from simulators.phone.phone import PackedScreens, Phone
 
 

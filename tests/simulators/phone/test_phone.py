@@ -18,12 +18,11 @@ from lab.core.errors import LabError
 from lab.core.run.step import Action, ActionKind
 from lab.core.run.ui_tree import Bounds, UiTree
 from lab.core.seams import Device, Frame
-from simulators.phone import fonts
-from simulators.phone.boxes import Box, InkLine
 from simulators.phone.installed import APPS
+from simulators.phone.kit import fonts
+from simulators.phone.kit.boxes import Box, InkLine
 from simulators.phone.phone import Phone
-from simulators.phone.shots import SCREENS
-from simulators.phone.shots_phone import at
+from simulators.phone.shots import SCREENS, phone_at
 from simulators.phone.stage import activity
 from simulators.phone.tree import walk
 from tests.crossed import IN_SOAK, crossed, soak, spread
@@ -68,17 +67,17 @@ def test_the_png_is_what_pillow_reads_back() -> None:
 def test_every_screen_restores_to_the_same_picture_stays_in_bounds_and_draws_the_texts_of_its_nodes(
     name: str, app: str, screen: str, args: dict[str, Any]
 ) -> None:
-    phone = at(app, screen, args)
-    _well_formed(phone.look().tree)
+    phone = phone_at(app, screen, args)
+    _well_formed(phone.current_screen().tree)
     _text_of_nodes(phone)
     state = phone.snapshot()
     again = Phone(state=state)
     assert again.snapshot() == state
     if new := _kinds(phone) - DRAWN:
-        assert again.look().rgb == phone.look().rgb
+        assert again.current_screen().rgb == phone.current_screen().rgb
         DRAWN.update(new if not IN_SOAK else ())
     assert activity(state, APPS).startswith(f"com.hitlab.{app}/.")
-    assert again.look().tree == phone.look().tree
+    assert again.current_screen().tree == phone.current_screen().tree
 
 
 def _text_of_nodes(phone: Phone) -> None:
@@ -99,7 +98,7 @@ DRAWN: set[tuple[str, ...]] = set()
 
 def _kinds(phone: Phone) -> set[tuple[str, ...]]:
     """What is painted on a screen: kinds of paint, of drawings and signs."""
-    paints = [paint for shown in phone.look().windows for box, _ in walk(shown.root) for paint in box.paints]
+    paints = [paint for shown in phone.current_screen().windows for box, _ in walk(shown.root) for paint in box.paints]
     return {(type(paint).__name__, getattr(paint, "kind", ""), getattr(paint, "name", "")) for paint in paints}
 
 
@@ -140,7 +139,7 @@ CLICK = Action("click")
 
 def _tap_some(phone: Phone, choice: int) -> None:
     """Random points mostly miss; this taps something that can be tapped."""
-    targets = [n for n in phone.look().tree.nodes() if n.clickable]
+    targets = [n for n in phone.current_screen().tree.nodes() if n.clickable]
     phone.perform(Action("click", at=targets[choice % len(targets)].bounds.center))
 
 
@@ -156,7 +155,7 @@ def test_whatever_is_done_it_stays_well_formed_and_restores(app: str, moves: lis
                 _tap_some(phone, move)
             else:
                 phone.perform(move)
-        _well_formed(phone.look().tree)
+        _well_formed(phone.current_screen().tree)
     state = phone.snapshot()
     again = Phone(state=state)
     assert again.snapshot() == state
@@ -164,14 +163,14 @@ def test_whatever_is_done_it_stays_well_formed_and_restores(app: str, moves: lis
 
 
 def _boxes(phone: Phone) -> list[Box]:
-    return [box for shown in phone.look().windows if shown.listed for box, _ in walk(shown.root)]
+    return [box for shown in phone.current_screen().windows if shown.listed for box, _ in walk(shown.root)]
 
 
 def test_texts_have_room_for_the_cells_of_a_text_mirror() -> None:
     for label, line in (("Messages", 96), ("Settings", 96)):
         phone = Phone()
         phone.perform(Action("open_app", app=label))
-        texts = [n for n in phone.look().tree.nodes() if n.text and n.cls.endswith("TextView")]
+        texts = [n for n in phone.current_screen().tree.nodes() if n.text and n.cls.endswith("TextView")]
         for node in texts:
             fits = node.bounds.width // 24 * max(1, round(node.bounds.height / line))
             assert fits >= min(fonts.cells(node.text), 12), node
@@ -313,8 +312,8 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
     for cache in caches:
         cache.cache_clear()
     try:
-        phone = at("messages", "thread", {"name": "陈伟"})
-        assert phone.look().tree.find(text="麻烦你带上上次的数据。")
+        phone = phone_at("messages", "thread", {"name": "陈伟"})
+        assert phone.current_screen().tree.find(text="麻烦你带上上次的数据。")
         assert fonts.font_of("麻") is None
     finally:
         for cache in caches:
@@ -325,8 +324,11 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
 @crossed
 def test_the_dark_theme_repaints_every_screen() -> None:
     for _, app, screen, args in spread(SCREENS, 7):
-        light, dark = at(app, screen, args), at(app, screen, args, dark=True)
-        looks = (phone.look().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes() for phone in (light, dark))
+        light, dark = phone_at(app, screen, args), phone_at(app, screen, args, dark=True)
+        looks = (
+            phone.current_screen().picture.resize((27, 60), Image.Resampling.NEAREST).tobytes()
+            for phone in (light, dark)
+        )
         same = sum(x == y for x, y in zip(*looks, strict=True))
         assert same < 27 * 60 * 3 * 0.35
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from PIL import Image
 
-from simulators.phone.picture_cache import keep_pictures, picture_bytes
-from simulators.phone.pictures import dish
-from simulators.phone.sized_cache import SizedCache
+from simulators.phone.kit.picture_cache import keep_pictures, picture_bytes
+from simulators.phone.kit.sized_cache import SizedCache
+from simulators.phone.pictures.pictures import dish
 
 WHITE = (255, 255, 255)
 
@@ -25,9 +25,9 @@ def test_what_was_used_longest_ago_goes_first() -> None:
     cache = SizedCache(300, picture_bytes)
     one, other, third = grey(10), grey(10), grey(10)
     for key, picture in (("one", one), ("other", other), ("third", third)):
-        cache.put(key, picture)
+        cache.store(key, picture)
     assert cache.get("one") is one
-    cache.put("fourth", grey(10))
+    cache.store("fourth", grey(10))
     assert cache.get("other") is None
     assert (cache.get("one"), cache.get("third")) == (one, third)
     assert cache.size == 300
@@ -36,8 +36,8 @@ def test_what_was_used_longest_ago_goes_first() -> None:
 def test_one_that_is_too_large_is_not_kept_and_sends_no_other_away() -> None:
     cache = SizedCache(100, picture_bytes)
     small = grey(10)
-    cache.put("small", small)
-    cache.put("large", grey(11))
+    cache.store("small", small)
+    cache.store("large", grey(11))
     assert cache.get("large") is None
     assert cache.get("small") is small
 
@@ -45,7 +45,7 @@ def test_one_that_is_too_large_is_not_kept_and_sends_no_other_away() -> None:
 def test_a_key_that_is_put_twice_counts_once() -> None:
     cache = SizedCache(300, picture_bytes)
     for side in (10, 15):
-        cache.put("one", grey(side))
+        cache.store("one", grey(side))
     assert cache.size == 225
 
 

@@ -23,7 +23,7 @@ def searched(label: str, words: str) -> Phone:
 
 
 def products(phone: Phone) -> list[str]:
-    return [n.text for n in phone.look().tree.find(id="product") if n.text]
+    return [n.text for n in phone.current_screen().tree.find(id="product") if n.text]
 
 
 def product(phone: Phone, shop: str, name: str) -> Any:
@@ -108,7 +108,7 @@ def test_buying_takes_from_the_stock_and_cancelling_gives_back(shop: str, label:
     tap_id(phone, "confirm_cancel")
     assert app(phone, shop)["orders"][-1]["status"] == "Cancelled"
     assert product(phone, shop, "Storm umbrella")["stock"] == there["stock"]
-    assert not phone.look().tree.find(id="cancel")
+    assert not phone.current_screen().tree.find(id="cancel")
 
 
 @BOTH

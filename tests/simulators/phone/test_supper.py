@@ -23,10 +23,10 @@ def basket() -> Phone:
 def test_a_kind_of_kitchen_leaves_only_its_kitchens() -> None:
     phone = opened("Suppertide")
     tap(phone, "Home cooking", id="kitchen")
-    names = {n.text for n in phone.look().tree.find(id="name")}
+    names = {n.text for n in phone.current_screen().tree.find(id="name")}
     assert names == {p["name"] for p in app(phone, "supper")["restaurants"] if p["category"] == "Home cooking"}
     tap(phone, "All", id="kitchen")
-    assert len(phone.look().tree.find(id="name")) > len(names)
+    assert len(phone.current_screen().tree.find(id="name")) > len(names)
 
 
 def test_searching_finds_dishes_and_kitchens_at_once_and_says_so_where_there_is_none() -> None:
@@ -34,7 +34,7 @@ def test_searching_finds_dishes_and_kitchens_at_once_and_says_so_where_there_is_
     tap(phone, "Search")
     tap_id(phone, "search")
     phone.perform(Action("input_text", text="coconut"))
-    assert {n.text for n in phone.look().tree.find(id="about")} == {"Saffron Attic", "Rice Almanac"}
+    assert {n.text for n in phone.current_screen().tree.find(id="about")} == {"Saffron Attic", "Rice Almanac"}
     phone.perform(Action("input_text", text="zzz"))
     assert "Nothing found" in labels(phone)
 

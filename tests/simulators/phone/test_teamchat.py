@@ -37,7 +37,7 @@ def write(phone: Phone, text: str) -> None:
 
 
 def test_a_channel_is_read_and_written_to(phone: Phone) -> None:
-    assert any(node.desc == "2 unread, mentions you" for node in phone.look().tree.nodes())
+    assert any(node.desc == "2 unread, mentions you" for node in phone.current_screen().tree.nodes())
     tap(phone, "hall")
     assert {"#hall", "3 members, Keys and lights", "New", "Where is the key?"} <= labels(phone)
     assert channel(phone, "hall")["unread"] == 0
@@ -45,7 +45,7 @@ def test_a_channel_is_read_and_written_to(phone: Phone) -> None:
     write(phone, "On the hook")
     assert channel(phone, "hall")["messages"][-1]["text"] == "On the hook"
     assert channel(phone, "hall")["messages"][-1]["from"] == "me"
-    shown = [n.text for n in phone.look().tree.nodes() if n.text]
+    shown = [n.text for n in phone.current_screen().tree.nodes() if n.text]
     assert shown.index("New") < shown.index("Where is the key?")
     assert "On the hook" in labels(phone)
 

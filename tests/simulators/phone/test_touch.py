@@ -19,14 +19,14 @@ FEED = "/".join(("food", "0", "home", "feed"))
 
 def node(phone: Phone, label: str, *, id: str | None = None) -> Node:
     """The last drawn node with that text or description (and id)."""
-    tree = phone.look().tree
+    tree = phone.current_screen().tree
     found = [n for n in tree.nodes() if label in (n.text, n.desc) and (id is None or n.id.endswith(f"/{id}"))]
     assert found, (label, [n.label for n in tree.nodes() if n.label])
     return found[-1]
 
 
 def tap(phone: Phone, label: str, *, id: str | None = None) -> None:
-    tree = phone.look().tree
+    tree = phone.current_screen().tree
     phone.perform(Action("click", at=tree.target(node(phone, label, id=id)).bounds.center))
 
 
@@ -35,7 +35,7 @@ def hold(phone: Phone, label: str) -> None:
 
 
 def tap_id(phone: Phone, id: str) -> None:
-    phone.perform(Action("click", at=phone.look().tree.find(id=id)[0].bounds.center))
+    phone.perform(Action("click", at=phone.current_screen().tree.find(id=id)[0].bounds.center))
 
 
 def opened(app: str) -> Phone:
@@ -54,7 +54,7 @@ def front(phone: Phone) -> str:
 
 
 def labels(phone: Phone) -> set[str]:
-    return {n.label for n in phone.look().tree.nodes()}
+    return {n.label for n in phone.current_screen().tree.nodes()}
 
 
 def press(phone: Phone, text: str) -> None:
@@ -62,9 +62,9 @@ def press(phone: Phone, text: str) -> None:
     for ch in text:
         if ch.isupper():
             tap(phone, "Shift")
-        elif not (ch.isalpha() or ch in " .,") and not phone.look().tree.find(text=ch):
+        elif not (ch.isalpha() or ch in " .,") and not phone.current_screen().tree.find(text=ch):
             tap(phone, "?123")
-        elif ch.isalpha() and not phone.look().tree.find(text=ch, cls="Button"):
+        elif ch.isalpha() and not phone.current_screen().tree.find(text=ch, cls="Button"):
             tap(phone, "ABC")
         tap(phone, "Space" if ch == " " else ch)
 
@@ -80,7 +80,7 @@ def test_keys_and_input_text_type_the_same() -> None:
         else:
             phone.perform(Action("input_text", text=words))
         typed.append(app(phone, "messages")["query"])
-        assert phone.look().tree.find(text=words, cls="EditText")[0].focused
+        assert phone.current_screen().tree.find(text=words, cls="EditText")[0].focused
     assert typed == [words, words]
 
 
@@ -124,7 +124,7 @@ def test_any_text_can_be_put_in() -> None:
 
 def test_lists_scroll_by_exact_pixels() -> None:
     phone = opened("Noshwell")
-    tree = phone.look().tree
+    tree = phone.current_screen().tree
     port = tree.find(id="feed")[0].bounds
     title = node(phone, "All restaurants").bounds
     phone.perform(Action("drag", at=(500, 1700), to=(500, 1467)))
@@ -153,11 +153,11 @@ def test_a_list_across_scrolls_across() -> None:
 
 def test_what_is_scrolled_half_out_is_clipped_and_what_is_out_is_gone() -> None:
     phone = opened("Noshwell")
-    port = phone.look().tree.find(id="feed")[0].bounds
-    first = phone.look().tree.find(id="restaurant")[0].bounds
+    port = phone.current_screen().tree.find(id="feed")[0].bounds
+    first = phone.current_screen().tree.find(id="restaurant")[0].bounds
     by = first.top - port.top + 100
     phone.perform(Action("drag", at=(500, 1700), to=(500, 1700 - by)))
-    clipped = phone.look().tree.find(id="restaurant")[0].bounds
+    clipped = phone.current_screen().tree.find(id="restaurant")[0].bounds
     assert (clipped.top, clipped.height) == (port.top, first.height - 100)
     assert "All restaurants" not in labels(phone)
 
@@ -239,10 +239,10 @@ def test_notifications_are_dismissed_and_settings_switched_in_the_shade() -> Non
 def test_settings_change_what_they_say() -> None:
     phone = opened("Settings")
     tap(phone, "Display")
-    switch = next(n for n in phone.look().tree.nodes() if n.desc == "Dark theme")
+    switch = next(n for n in phone.current_screen().tree.nodes() if n.desc == "Dark theme")
     assert (switch.checkable, switch.checked) == (True, False)
     tap(phone, "Dark theme")
-    assert next(n for n in phone.look().tree.nodes() if n.desc == "Dark theme").checked
+    assert next(n for n in phone.current_screen().tree.nodes() if n.desc == "Dark theme").checked
     tap(phone, "Font size")
     tap(phone, "Large")
     assert app(phone, "settings")["font_size"] == "large"
@@ -281,7 +281,7 @@ def test_a_message_is_written_sent_and_deleted() -> None:
 
 def test_opening_a_thread_marks_it_read() -> None:
     phone = opened("Messages")
-    assert phone.look().tree.find(desc="2 unread")
+    assert phone.current_screen().tree.find(desc="2 unread")
     tap(phone, "陈伟")
     assert "麻烦你带上上次的数据。" in labels(phone)
     assert next(t for t in app(phone, "messages")["threads"] if t["name"] == "陈伟")["unread"] == 0
@@ -448,4 +448,4 @@ def test_a_field_that_the_keyboard_would_cover_is_scrolled_into_sight() -> None:
     tap(phone, "Note to the restaurant")
     field = node(phone, "Note to the restaurant", id="remark")
     assert field.focused
-    assert field.bounds.bottom < phone.look().tree.find(id="keyboard")[0].bounds.top
+    assert field.bounds.bottom < phone.current_screen().tree.find(id="keyboard")[0].bounds.top

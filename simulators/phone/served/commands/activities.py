@@ -155,7 +155,7 @@ def pidof(call: CommandCall) -> int:
 
 
 def _running_apps(call: CommandCall) -> list[str]:
-    nav = call.display.phone.look().state["nav"]
+    nav = call.display.phone.current_screen().state["nav"]
     return [LAUNCHER, nav["app"], *nav["recents"]]
 
 

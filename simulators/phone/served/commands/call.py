@@ -50,7 +50,7 @@ class Io:
     """Input and output of a command. `gone` is set once nobody listens."""
 
     read: Reader
-    out: Callable[[bytes | memoryview], None]
+    write_output: Callable[[bytes | memoryview], None]
     err: Callable[[bytes], None]
     gone: threading.Event
     terminal: bool = False
@@ -74,7 +74,7 @@ class CommandCall:
 
     def say(self, text: str) -> None:
         """Write one or more lines to standard output."""
-        self.io.out(encoded(text + "\n"))
+        self.io.write_output(encoded(text + "\n"))
 
     def complain(self, text: str) -> None:
         """Write a line to standard error."""
@@ -125,7 +125,7 @@ class CommandCall:
         folder = folders.is_folder(self.services.files, path)
         raise CommandRefused(f"{self.name}: {name}: {'Is a directory' if folder else 'No such file or directory'}")
 
-    def again(self, args: list[str], name: str = "") -> CommandCall:
+    def with_args(self, args: list[str], name: str = "") -> CommandCall:
         """Return the same call with other words."""
         return CommandCall(self.services, self.io, name or self.name, args, self.environment, self.within)
 

@@ -11,10 +11,10 @@ from datetime import datetime
 from lab.core.run.step import Point
 from simulators.phone import keyboard
 from simulators.phone.installed import APPS
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused
 from simulators.phone.served.commands.installed import component, packages, path, pid, selected
 from simulators.phone.served.commands.screen import COVER, DENSITY, MONITOR, PHYSICAL_DISPLAY
-from simulators.phone.theme import HEIGHT, WIDTH
 
 
 def dumpsys(call: CommandCall) -> int:
@@ -53,7 +53,7 @@ def _record(call: CommandCall) -> str:
 def _focus(call: CommandCall) -> str:
     name = call.display.activity
     package = name.partition("/")[0]
-    if call.display.phone.look().state["shade"] or call.display.lock:
+    if call.display.phone.current_screen().state["shade"] or call.display.lock:
         return f"Window{{{_number('shade')} u0 NotificationShade}}"
     return f"Window{{{_number(package)} u0 {name.replace('/', '/' + package)}}}"
 
@@ -109,7 +109,7 @@ def _activity(call: CommandCall, args: list[str]) -> None:
     call.say(f"    mResumedActivity: {_record(call)}\n  topResumedActivity={_record(call)}")
     call.say(f"\n  ResumedActivity: {_record(call)}")
     if args[:1] == ["recents"] or not args:
-        for number, app in enumerate(call.display.phone.look().state["nav"]["recents"]):
+        for number, app in enumerate(call.display.phone.current_screen().state["nav"]["recents"]):
             own = APPS[app].package
             call.say(f"  * Recent #{number}: Task{{{_number(own)} #{pid(own) % 100} type=standard A=10107:{own}}}")
 
@@ -229,7 +229,7 @@ def _package(call: CommandCall, args: list[str]) -> None:
 
 
 def _battery(call: CommandCall, args: list[str]) -> None:
-    state = call.display.phone.look().state
+    state = call.display.phone.current_screen().state
     charging = bool(state["charging"])
     status = 5 if charging and state["battery"] >= 100 else 2 if charging else 3
     call.say("Current Battery Service state:")
@@ -261,7 +261,7 @@ def _surface_flinger(call: CommandCall, args: list[str]) -> None:
 
 def _notification(call: CommandCall, args: list[str]) -> None:
     call.say("Current Notification Manager state:\n  Notification List:")
-    for note in call.display.phone.look().state["notifications"]:
+    for note in call.display.phone.current_screen().state["notifications"]:
         package = APPS[note["app"]].package
         call.say(
             f"    NotificationRecord(0x{_number(package)}: pkg={package} user=UserHandle{{0}} id={note['id']} tag=null)"
@@ -270,7 +270,7 @@ def _notification(call: CommandCall, args: list[str]) -> None:
 
 
 def _alarm(call: CommandCall, args: list[str]) -> None:
-    now = datetime.fromisoformat(call.display.phone.look().state["clock"])
+    now = datetime.fromisoformat(call.display.phone.current_screen().state["clock"])
     call.say(f"Current Alarm Manager state:\n  nowRTC={round(now.timestamp() * 1000)}={now:%Y-%m-%d %H:%M:%S}")
 
 

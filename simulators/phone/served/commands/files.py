@@ -26,7 +26,7 @@ def _split(call: CommandCall) -> tuple[str, list[str]]:
 
 def cat(call: CommandCall) -> int:
     _, names = _split(call)
-    return _for_each(call, names or ["-"], lambda name: call.io.out(_read(call, name)))
+    return _for_each(call, names or ["-"], lambda name: call.io.write_output(_read(call, name)))
 
 
 def _read(call: CommandCall, name: str) -> bytes:
@@ -143,21 +143,21 @@ def copy(call: CommandCall) -> int:
     *sources, to = names
     inside = folders.is_folder(call.services.files, call.path(to))
 
-    def one(name: str) -> None:
+    def process(name: str) -> None:
         data = call.content(name)
         call.write(posixpath.join(to, posixpath.basename(name)) if inside else to, data)
         if call.name == "mv":
             call.services.files.pop(call.path(name), None)
 
-    return _for_each(call, sources, one)
+    return _for_each(call, sources, process)
 
 
 def touch(call: CommandCall) -> int:
-    def one(name: str) -> None:
+    def process(name: str) -> None:
         if call.path(name) not in call.services.files:
             call.write(name, b"")
 
-    return _for_each(call, _split(call)[1], one)
+    return _for_each(call, _split(call)[1], process)
 
 
 def stat(call: CommandCall) -> int:
@@ -165,24 +165,24 @@ def stat(call: CommandCall) -> int:
     form = args[args.index("-c") + 1] if "-c" in args[:-1] else ""
     names = [a for a in args if a not in ("-c", form)]
 
-    def one(name: str) -> None:
+    def process(name: str) -> None:
         data = call.content(name)
         if form:
             call.say(form.replace("%s", str(len(data))).replace("%n", name).replace("%a", "660"))
         else:
             call.say(f"  File: {name}\n  Size: {len(data)}\t Blocks: 8\t IO Blocks: 512\tregular file")
 
-    return _for_each(call, names, one)
+    return _for_each(call, names, process)
 
 
 def digest(call: CommandCall) -> int:
     flags, names = _split(call)
 
-    def one(name: str) -> None:
+    def process(name: str) -> None:
         hex_digest = hashlib.new(_HASHES[call.name], _read(call, name), usedforsecurity=False).hexdigest()
         call.say(hex_digest if "b" in flags else f"{hex_digest}  {name}")
 
-    return _for_each(call, names or ["-"], one)
+    return _for_each(call, names or ["-"], process)
 
 
 def base64_(call: CommandCall) -> int:
@@ -190,7 +190,7 @@ def base64_(call: CommandCall) -> int:
     data = _read(call, names[0] if names else "-")
     if "d" in flags:
         try:
-            call.io.out(base64.b64decode(data, validate=False))
+            call.io.write_output(base64.b64decode(data, validate=False))
         except ValueError as error:
             raise CommandRefused("base64: bad input") from error
     else:
@@ -202,13 +202,13 @@ def base64_(call: CommandCall) -> int:
 def tee(call: CommandCall) -> int:
     flags, names = _split(call)
     data = call.stdin()
-    call.io.out(data)
+    call.io.write_output(data)
 
-    def one(name: str) -> None:
+    def process(name: str) -> None:
         before = call.services.files.get(call.path(name), b"") if "a" in flags else b""
         call.write(name, before + data)
 
-    return _for_each(call, names, one)
+    return _for_each(call, names, process)
 
 
 def df(call: CommandCall) -> int:

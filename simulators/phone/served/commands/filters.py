@@ -24,7 +24,7 @@ def _split(data: bytes) -> list[str]:
 
 
 def _write_lines(call: CommandCall, lines: list[str]) -> None:
-    call.io.out(encoded("".join(f"{line}\n" for line in lines)))
+    call.io.write_output(encoded("".join(f"{line}\n" for line in lines)))
 
 
 def _pattern(call: CommandCall, text: str, flags: str) -> Pattern:
@@ -139,7 +139,7 @@ def tr(call: CommandCall) -> int:
     text = decoded(call.stdin())
     to = sets[-1] + sets[-1][-1:] * len(sets[0])
     table = dict.fromkeys(map(ord, sets[0])) if drop else {ord(a): b for a, b in zip(sets[0], to, strict=False)}
-    call.io.out(encoded(text.translate(table)))
+    call.io.write_output(encoded(text.translate(table)))
     return 0
 
 

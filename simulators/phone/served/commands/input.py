@@ -109,7 +109,7 @@ def _move(display: Display, x: float, y: float, to_x: float, to_y: float, ms: in
     at = display.to_phone(x, y)
     if at is None:
         return
-    to = display.near(to_x, to_y)
+    to = display.nearest_pixel(to_x, to_y)
     if max(abs(to[0] - at[0]), abs(to[1] - at[1])) > SLOP:
         display.perform(Action("swipe", at=(int(x), int(y)), to=(int(to_x), int(to_y))))
     else:
@@ -132,7 +132,7 @@ def _motion(call: CommandCall, args: list[str]) -> None:
     if kind not in ("DOWN", "MOVE", "UP"):
         raise ServiceException(_ILLEGAL, f"Unknown action: {kind}", f"{_AT}.getAction(InputShellCommand.java:431)")
     x, y = _numbers("motionevent", args, 2)
-    {"DOWN": finger.down, "MOVE": finger.move, "UP": finger.up}[kind](x, y)
+    {"DOWN": finger.finger_down, "MOVE": finger.move, "UP": finger.finger_up}[kind](x, y)
 
 
 def spoken(text: str) -> str:

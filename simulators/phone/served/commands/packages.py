@@ -6,8 +6,8 @@ Source: AOSP, PackageManagerShellCommand.java.
 from __future__ import annotations
 
 from simulators.phone.app import App, State
-from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS
+from simulators.phone.kit.boxes import Window
 from simulators.phone.phone import Phone
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, ServiceException
 from simulators.phone.served.commands.installed import LAUNCHER, by_component, by_package, component, packages, path

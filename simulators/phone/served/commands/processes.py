@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 from simulators.phone.served.commands import activities, input, packages, screen, settings
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused
-from simulators.phone.theme import HEIGHT, WIDTH
 
 _SERVER = "com.genymobile.scrcpy.Server"
 
@@ -38,7 +38,7 @@ def cmd(call: CommandCall) -> int:
         return 0
     if name not in _COMMANDED:
         raise CommandRefused(f"cmd: Can't find service: {name}", 20)
-    return _COMMANDED[name](call.again(args, name))
+    return _COMMANDED[name](call.with_args(args, name))
 
 
 def _statusbar(call: CommandCall) -> int:

@@ -15,8 +15,8 @@ import msgspec
 
 from lab.core.run.step import Point
 from lab.core.run.ui_tree import Node, UiTree
-from simulators.phone import draw
-from simulators.phone.boxes import Window
+from simulators.phone.kit import draw
+from simulators.phone.kit.boxes import Window
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, encoded
 from simulators.phone.served.display import PREVIEW, Display
 
@@ -61,7 +61,7 @@ def screencap(call: CommandCall) -> int:
         call.write(names[0], b"".join(parts))
         return 0
     for part in parts:
-        call.io.out(part)
+        call.io.write_output(part)
     return 0
 
 
@@ -70,7 +70,7 @@ def _first_picture(call: CommandCall, png: bool) -> list[bytes]:
     display = call.services.display
     if not display.second:
         return _picture(call, png)
-    call.io.out(_WARNING.encode())
+    call.io.write_output(_WARNING.encode())
     return _monitor(png)
 
 
@@ -131,7 +131,7 @@ def uiautomator(call: CommandCall) -> int:
             return 0
         xml = _HEAD + _hierarchy(tree, "--compressed" in flags)
     if name in ("/dev/tty", "/dev/stdout"):
-        call.io.out(encoded(xml))
+        call.io.write_output(encoded(xml))
     else:
         call.write(name, encoded(xml))
     call.say(f"UI hierchary dumped to: {name if name == '/dev/tty' else call.path(name)}")
@@ -140,13 +140,13 @@ def uiautomator(call: CommandCall) -> int:
 
 def _hierarchy(tree: UiTree, compressed: bool) -> str:
     if compressed:
-        tree = UiTree(tuple(node for root in tree.roots for node in _compressed(root)), tree.rotation)
+        tree = UiTree(tuple(node for root in tree.roots for node in _compress(root)), tree.rotation)
     return _BEYOND.sub(lambda match: f"&#{ord(match[0])};", tree.to_xml().partition("?>")[2])
 
 
-def _compressed(node: Node) -> list[Node]:
+def _compress(node: Node) -> list[Node]:
     """Return a node without descendants that have no label and no action."""
-    below = tuple(descendant for child in node.children for descendant in _compressed(child))
+    below = tuple(descendant for child in node.children for descendant in _compress(child))
     worth = node.label or node.clickable or node.scrollable or node.checkable or node.long_clickable or node.focusable
     return [msgspec.structs.replace(node, children=below)] if worth else list(below)
 

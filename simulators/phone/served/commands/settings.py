@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from simulators.phone import touch
 from simulators.phone.app import State
-from simulators.phone.boxes import Window
+from simulators.phone.kit.boxes import Window
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, ServiceException, number
 from simulators.phone.served.commands.installed import EXTRA_KEYBOARDS, KEYBOARD, keyboards, selected
 
@@ -32,7 +32,7 @@ _MOST_SETTINGS = 1000
 
 def value(call: CommandCall, space: str, key: str) -> str | None:
     """Return a setting's value, or None if it is not set."""
-    own = call.display.phone.look().state["apps"]["settings"]
+    own = call.display.phone.current_screen().state["apps"]["settings"]
     if (space, key) in _SWITCHES:
         return str(int(bool(own[_SWITCHES[space, key]])))
     if (space, key) == ("system", "screen_brightness"):
@@ -56,7 +56,7 @@ def settings(call: CommandCall) -> int:
         case "get", [key, *_]:
             call.say(value(call, space, key) or "null")
         case "put", [key, word, *_]:
-            put(call, space, key, word)
+            store_setting(call, space, key, word)
         case "delete", [key, *_]:
             old_value = call.services.settings.pop((space, key), None)
             call.say(f"Deleted {int(old_value is not None)} rows")
@@ -73,7 +73,7 @@ def _keys(call: CommandCall, space: str) -> list[str]:
     return sorted({key for where, key in [*_FIRST, *_SWITCHES, *_MADE, *call.services.settings] if where == space})
 
 
-def put(call: CommandCall, space: str, key: str, word: str) -> None:
+def store_setting(call: CommandCall, space: str, key: str, word: str) -> None:
     """Store a setting and apply its effects, such as the rotation."""
     if (space, key) in _SWITCHES:
         switch(call, _SWITCHES[space, key], word not in ("0", "false"))

@@ -22,7 +22,7 @@ def which(call: CommandCall) -> int:
     names = [name for name in call.args if not name.startswith("-")]
     names_known = [name for name in names if name in COMMANDS]
     for name in names_known:
-        call.io.out(encoded(f"/system/bin/{name}\n"))
+        call.io.write_output(encoded(f"/system/bin/{name}\n"))
     return int(len(names_known) < len(names))
 
 

@@ -26,13 +26,13 @@ _ID = (
 def escaped(text: str) -> str:
     """Replace the backslash escapes that echo knows."""
 
-    def one(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if match[3] is None:
             byte = int(match[1], 16) if match[1] else int(match[2] or "0", 8) & 0xFF
             return bytes([byte]).decode("utf-8", "surrogateescape")
         return _PLAIN.get(match[3], match[0])
 
-    return _ESCAPE.sub(one, text)
+    return _ESCAPE.sub(replacement, text)
 
 
 def echo(call: CommandCall) -> int:
@@ -45,7 +45,7 @@ def echo(call: CommandCall) -> int:
     if escapes:
         text, stop_mark, _ = text.partition("\\c")
         text, end = escaped(text), "" if stop_mark else end
-    call.io.out(encoded(text + end))
+    call.io.write_output(encoded(text + end))
     return 0
 
 
@@ -54,7 +54,7 @@ def printf(call: CommandCall) -> int:
         raise CommandRefused("printf: missing operand")
     form, values = escaped(call.args[0]), call.args[1:]
 
-    def one(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if match[2] == "%":
             return "%"
         value = values.pop(0) if values else ""
@@ -65,7 +65,7 @@ def printf(call: CommandCall) -> int:
 
     while True:
         count_before = len(values)
-        call.io.out(encoded(_FORMAT.sub(one, form)))
+        call.io.write_output(encoded(_FORMAT.sub(replacement, form)))
         if not values or len(values) == count_before:
             return 0
 
@@ -120,7 +120,7 @@ def sleep(call: CommandCall) -> int:
 
 
 def date(call: CommandCall) -> int:
-    now = datetime.fromisoformat(call.display.phone.look().state["clock"])
+    now = datetime.fromisoformat(call.display.phone.current_screen().state["clock"])
     if "-u" in call.args:
         now = now.astimezone(UTC)
     form = next((arg[1:] for arg in call.args if arg.startswith("+")), "")

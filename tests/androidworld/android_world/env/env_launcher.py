@@ -66,7 +66,7 @@ class Env:
 
     @property
     def foreground_activity_name(self) -> str:
-        return activity(self.phone.look().state, APPS)
+        return activity(self.phone.current_screen().state, APPS)
 
     def reset(self, go_home: bool = False) -> None:
         self.interaction_cache = ""
@@ -74,7 +74,7 @@ class Env:
             self.phone.perform(Action("navigate_home"))
 
     def get_state(self, wait_to_stabilize: bool = False) -> State:
-        seen = self.phone.look()
+        seen = self.phone.current_screen()
         if os.environ.get("STAND_IN_FAULT") == "look":
             os._exit(7)
         width, height = self.logical_screen_size

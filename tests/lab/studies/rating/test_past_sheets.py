@@ -123,7 +123,7 @@ def test_nothing_hidden_is_read_of_a_run(store: Store) -> None:
         plan = frozen(store, [one], protocol, id=f"s{at}")
         say(store, plan, one, "open", "state", "completed")
         [sheet] = past_sheets(store, plan, "R1")
-        words = plant.hidden(plan.shown)
+        words = plant.hidden(plan.visible_parts)
         assert painted_words([*words, "Zoursword"], "\n".join(sheet.texts)) == set()
         assert (sheet.title == "Item 1") is (at == 0)
 

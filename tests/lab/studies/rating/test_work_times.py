@@ -33,7 +33,7 @@ def study(store: Store) -> Study:
 
 
 def times(store: Store, study: Study, rater: str = "R1") -> WorkTimes:
-    answers = Answers.of(*store.agreement.columns_and_times(study))
+    answers = Answers.from_columns(*store.agreement.columns_and_times(study))
     return work_times(study.raters, Records().read_on(store, study), answers)[rater]
 
 
@@ -137,10 +137,10 @@ def test_reading_on_is_reading_all(store: Store, study: Study) -> None:
     handed_in(store, study, "R2", "u0", 90)
     did(store, study, "R1", "reopen", 100, "u0")
     after = before.read_on(store, study)
-    answers = Answers.of(*store.agreement.columns_and_times(study))
+    answers = Answers.from_columns(*store.agreement.columns_and_times(study))
     whole = work_times(study.raters, Records().read_on(store, study), answers)
     assert work_times(study.raters, after, answers) == whole
-    assert after.acts.times.last == max(after.acts.times.n)
+    assert after.acts.times.last_row == max(after.acts.times.n)
     assert len(set(after.acts.times.n)) == len(after.acts.times.n)
 
 

@@ -45,7 +45,7 @@ class Typed:
     def read(self, timeout: float | None = None) -> bytes:
         return self._input.pop() if self._input else b""
 
-    def out(self, data: bytes | memoryview) -> None:
+    def write_output(self, data: bytes | memoryview) -> None:
         self.written += data
 
     def err(self, data: bytes) -> None:
@@ -77,7 +77,7 @@ class Asked:
 
     def field(self) -> Node:
         """The field with the cursor."""
-        return next(node for node in self.phone.look().tree.nodes() if node.focused)
+        return next(node for node in self.phone.current_screen().tree.nodes() if node.focused)
 
     def open_note(self) -> None:
         """A new, empty note, the cursor in its body."""

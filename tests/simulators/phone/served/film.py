@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lab.core.run.step import Action, Point
 from lab.core.run.ui_tree import UiTree
-from simulators.phone import draw
+from simulators.phone.kit import draw
+from simulators.phone.kit.theme import HEIGHT, WIDTH
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
-from simulators.phone.theme import HEIGHT, WIDTH
 
 if TYPE_CHECKING:
     import av

@@ -103,7 +103,7 @@ class Terminal:
     def read(self, timeout: float | None = None) -> bytes:
         return b""
 
-    def out(self, data: bytes | memoryview) -> None:
+    def write_output(self, data: bytes | memoryview) -> None:
         self.text += bytes(data).decode()
 
     def err(self, data: bytes) -> None:

@@ -120,8 +120,8 @@ def test_a_dark_screen_is_black_and_deaf() -> None:
     assert not display.tree().roots
     assert not display.windows()
     display.perform(Action("click", at=(540, 1200)))
-    display.finger.down(540, 1200)
-    display.finger.up(540, 1200)
+    display.finger.finger_down(540, 1200)
+    display.finger.finger_up(540, 1200)
     display.type("x")
     display.erase()
     assert display.phone.snapshot() == before
@@ -180,9 +180,9 @@ def first_food(asked: Asked) -> Node:
 def test_a_finger_that_comes_and_goes_is_a_tap() -> None:
     one, other = Asked("Food"), Asked("Food")
     at = first_food(one).bounds.center
-    one.display.finger.down(*at)
+    one.display.finger.finger_down(*at)
     one.display.finger.move(at[0] + 5, at[1] - 5)
-    one.display.finger.up(at[0] + 5, at[1] - 5)
+    one.display.finger.finger_up(at[0] + 5, at[1] - 5)
     other.display.perform(Action("click", at=at))
     assert one.phone.snapshot() == other.phone.snapshot()
 
@@ -194,14 +194,14 @@ def test_a_list_follows_the_finger_and_ends_where_a_swipe_ends(rotation: int) ->
     x, y, step = (1200, 900, -30) if rotation else (540, 1800, -60)
     finger, seen = one.display.finger, []
     clock = one.phone.snapshot()["clock"]
-    finger.down(x, y)
+    finger.finger_down(x, y)
     for i in range(1, 11):
         finger.move(x, y + i * step)
         seen.append(one.phone.snapshot()["scroll"].get(FEED, 0))
     assert seen == sorted(seen)
     assert len(set(seen)) >= 9
     assert one.phone.snapshot()["clock"] == clock
-    finger.up(x, y + 10 * step)
+    finger.finger_up(x, y + 10 * step)
     other.display.perform(Action("swipe", at=(x, y), to=(x, y + 10 * step)))
     assert one.phone.snapshot() == other.phone.snapshot()
     assert one.phone.snapshot()["scroll"][FEED] == seen[-1]
@@ -210,7 +210,7 @@ def test_a_list_follows_the_finger_and_ends_where_a_swipe_ends(rotation: int) ->
 def test_a_touch_taken_back_leaves_no_trace() -> None:
     asked = Asked("Food")
     before = asked.phone.snapshot()
-    asked.display.finger.down(540, 1800)
+    asked.display.finger.finger_down(540, 1800)
     asked.display.finger.move(540, 1200)
     assert asked.phone.snapshot() != before
     asked.display.finger.cancel()
@@ -222,22 +222,22 @@ def test_a_finger_that_stays_is_a_long_press_while_it_is_down() -> None:
     at = next(n for n in one.display.tree().nodes() if n.long_clickable).bounds.center
     version = one.phone.version
     began = time.monotonic()
-    one.display.finger.down(*at)
+    one.display.finger.finger_down(*at)
     assert one.phone.wait(version, 20) != version
     assert time.monotonic() - began >= LONG
     other.display.perform(Action("long_press", at=at))
     assert one.phone.snapshot() == other.phone.snapshot()
     one.display.finger.move(at[0], at[1] + 400)
-    one.display.finger.up(at[0], at[1] + 400)
+    one.display.finger.finger_up(at[0], at[1] + 400)
     assert one.phone.snapshot() == other.phone.snapshot()
 
 
 def test_a_finger_from_the_upper_edge_pulls_the_shade_down() -> None:
     asked = Asked("Food")
-    asked.display.finger.down(540, 20)
+    asked.display.finger.finger_down(540, 20)
     asked.display.finger.move(540, 700)
-    asked.display.finger.up(540, 1200)
+    asked.display.finger.finger_up(540, 1200)
     assert asked.phone.snapshot()["shade"]
-    asked.display.finger.down(540, 2000)
-    asked.display.finger.up(540, 600)
+    asked.display.finger.finger_down(540, 2000)
+    asked.display.finger.finger_up(540, 600)
     assert not asked.phone.snapshot()["shade"]

@@ -189,7 +189,7 @@ WORDS = [
 def test_no_command_falls_over_any_words(name: str, args: list[str]) -> None:
     SHARED.services.files["/sdcard/a"] = b"a b\nc\xff\n"
     assert 0 <= SHARED.say(shlex.join([name, *args]), stdin=b"typed\n").code <= 255
-    assert SHARED.phone.look().tree.roots
+    assert SHARED.phone.current_screen().tree.roots
 
 
 SHARED = Asked("Notes")
