@@ -59,7 +59,7 @@ _AGAIN = 400
 """Number of newly read costs after which a table sorted by them is laid out again."""
 
 
-class RunPage(NamedTuple):
+class RunTablePage(NamedTuple):
     """Rows of the table, starting with the newest if `first`. `whole` with the last of them.
 
     `stamp` is the file's stamp when the reading began.
@@ -136,7 +136,7 @@ class RunsScreen(RoomScreen[None]):
         """Read all rows again if the file has changed since they were read."""
         self.reading.start(partial(_read_rows, self.store, self._stamp))
 
-    def _take_page(self, page: RunPage) -> None:
+    def _take_page(self, page: RunTablePage) -> None:
         if page.whole:
             self._stamp = page.stamp
         self._new_entries = [*([] if page.first else self._new_entries), *page.entries]
@@ -543,7 +543,7 @@ class RunsScreen(RoomScreen[None]):
             raise SkipAction  # the app's own: to Home
 
 
-def _read_rows(store: Store, known: Stamp | None) -> Generator[RunPage, None, None]:
+def _read_rows(store: Store, known: Stamp | None) -> Generator[RunTablePage, None, None]:
     """Yield all rows by pages, or none if the file's stamp is still `known`."""
     stamp = store.runs.rows_stamp()
     if stamp == known:
@@ -553,7 +553,7 @@ def _read_rows(store: Store, known: Stamp | None) -> Generator[RunPage, None, No
     while True:
         page = store.runs.rows(size, before=before)
         whole = len(page) < size
-        yield RunPage([entry(row) for row in page], before is None, whole, stamp)
+        yield RunTablePage([entry(row) for row in page], before is None, whole, stamp)
         if whole:
             return
         before, size = page[-1].n, PAGE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import subprocess
@@ -194,12 +195,22 @@ def kept_files(tmp_path: Path) -> list[Path]:
     return [path for path in (tmp_path / "CACHE").rglob("*") if path.is_file()]
 
 
+def kept_value(path: Path) -> Any:
+    """The JSON of an entry, which stands below its digest."""
+    return json.loads(path.read_bytes().partition(b"\n")[2])
+
+
+def keep_value(path: Path, value: Any) -> None:
+    body = json.dumps(value).encode()
+    path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+
+
 def marked(tmp_path: Path) -> None:
     """Makes what is kept tell itself from what is computed."""
     for path in kept_files(tmp_path):
-        value = json.loads(path.read_bytes())
+        value = kept_value(path)
         value["found"][0]["value"] = 0.123456
-        path.write_text(json.dumps(value))
+        keep_value(path, value)
 
 
 def test_what_was_computed_is_taken_until_something_comes_in(db: Path, tmp_path: Path) -> None:
@@ -252,7 +263,7 @@ def test_what_is_broken_is_ignored(db: Path, tmp_path: Path, broken: bytes) -> N
         [path] = kept_files(tmp_path)
         path.write_bytes(broken)
         assert study_agreements(store, study.study) == first
-        assert json.loads(path.read_bytes())["code"] == code_sha()
+        assert kept_value(path)["code"] == code_sha()
 
 
 def test_another_program_s_numbers_are_not_taken(db: Path, tmp_path: Path) -> None:
@@ -261,7 +272,7 @@ def test_another_program_s_numbers_are_not_taken(db: Path, tmp_path: Path) -> No
         first = study_agreements(store, study.study)
         marked(tmp_path)
         [path] = kept_files(tmp_path)
-        path.write_bytes(path.read_bytes().replace(code_sha().encode(), b"0" * 64))
+        keep_value(path, kept_value(path) | {"code": "0" * 64})
         assert study_agreements(store, study.study) == first
 
 
@@ -283,7 +294,7 @@ def test_only_numbers_are_kept_for_this_user_alone(db: Path, tmp_path: Path) -> 
     assert path.stat().st_mode & 0o077 == 0
     assert b"secret" not in path.read_bytes()
     assert b"R2" not in path.read_bytes()
-    found = [msgspec.convert(one, Agreement) for one in json.loads(path.read_bytes())["found"]]
+    found = [msgspec.convert(one, Agreement) for one in kept_value(path)["found"]]
     assert len(found) > 10
 
 

@@ -69,7 +69,7 @@ def test_what_is_told_names_what_is_new_carried_and_dealt(call: Call, store: Sto
     told = call("extend", "s", "--runs", "c1", "a1", as_json=False)[1]
     assert "s v2 extends v1: 1 run more, 5 in all; 1 named were in it already" in told
     assert "its links lead on, and its kits are taken back as before" in told
-    assert "next: hitlab study rate s --as" in told
+    assert "next: hitlab study rate s --person" in told
     assert "extends   v1" in call("show", "s", as_json=False)[1]
 
 

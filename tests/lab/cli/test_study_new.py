@@ -325,7 +325,7 @@ def test_runs_of_which_nobody_would_see_a_screen_are_frozen_only_where_that_is_s
     code, refused = call(*words)
     assert code == 1
     assert "1 run has neither pictures nor words of any screen" in refused["message"]
-    assert "--even-so" in refused["hint"]
+    assert "--force" in refused["hint"]
     assert call("status")[1] == [] or not call("status")[1]["studies"]
     assert call(*words, "--even-so")[0] == 0
     assert call(*words)[0] == 0, "what is frozen as exactly this is not asked for again"

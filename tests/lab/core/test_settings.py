@@ -66,7 +66,7 @@ def test_a_wrong_value_of_a_variable_or_a_flag_is_not_the_files(env: dict[str, s
     settings_file(env).write_text("fps = 0\nperson = 'a b'\n")
     with pytest.raises(LabError, match=r"^the environment: field HITLAB_FPS is 0"):
         load(env | {"HITLAB_FPS": "0"})
-    with pytest.raises(LabError, match=r"^settings: field person: 'c d' is no study code"):
+    with pytest.raises(LabError, match=r"^the command line: field --person: 'c d' is no study code"):
         load(env | {"HITLAB_FPS": "1"}, person="c d")
 
 

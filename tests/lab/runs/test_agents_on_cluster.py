@@ -104,7 +104,7 @@ def test_a_cluster_that_is_lost_promises_no_batch_that_goes_on() -> None:
 def test_what_no_cluster_can_ask_is_refused(hitlab: Hitlab, tasks: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.llm.cluster_executor._CONNECTING", 0.2)
     done = hitlab("run", *tasks, "--agent", "process:true", "--on", "dask://127.0.0.1:9", "--db", "y.db")
-    assert (done.code, "--on: has workers ask a model; the agent process:true is none." in done.err) == (2, True)
+    assert (done.code, "--cluster: has workers ask a model; the agent process:true is none." in done.err) == (2, True)
     done = hitlab("run", *tasks, "--agent", "model:openai/tiny", "--on", "127.0.0.1:9", "--db", "y.db")
     assert (done.code, "--on: '127.0.0.1:9' is no cluster" in done.err) == (2, True)
     done = hitlab("run", *tasks, "--agent", "model:openai/tiny", "--on", "dask://127.0.0.1:9", "--db", "y.db")

@@ -115,7 +115,7 @@ def test_links_by_command(store: Store, capsys: pytest.CaptureFixture[str]) -> N
     assert run(store, "answer", "--links", "--as", "P01", "--revoke", "P01") == 2
     assert "P01: is to have a link and none" in capsys.readouterr().err
     assert run(store, "answer", "--again", "P01") == 2
-    assert "--again: belongs to --links" in capsys.readouterr().err
+    assert "--renew: belongs to --links" in capsys.readouterr().err
 
 
 def test_links_lead_to_the_server_that_runs_on_the_file_or_say_that_none_does(

@@ -38,7 +38,7 @@ with Store.open(Path(sys.argv[1])) as store:
     assert store.check() == []
     print(report.imported, len(report.failed))
     for failed in report.failed:
-        print(failed["error"])
+        print(failed.error)
 """
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits a process's memory")
