@@ -6,7 +6,7 @@ steps. An expression that could not read even `LEAST` characters is refused.
 
 Other engines change or risk more. In google-re2 (linear time) `\\w`, `\\d`, `\\s` and `\\b` know ASCII alone, so that
 expressions for Chinese text stop matching, and backreferences and look-around are missing. The module `regex` (with a
-time limit) has none while it compiles: 40 characters filled 2.3 GB there. What matches within a time limit depends on
+time limit) has none while it compiles: 30 characters filled 2.3 GB there. What matches within a time limit depends on
 the machine, too, and a script's replies must not.
 """
 
