@@ -245,7 +245,7 @@ def test_a_number_is_found_however_it_is_written(store: Store, word: str) -> Non
     [
         ({}, [], "nothing was named"),
         ({}, ["x"], "too short"),
-        ({9: [NUMBER]}, [], "step 10 has no picture"),
+        ({9: [NUMBER]}, [], "there is no step 10: the last screen is"),
         ({0: [Bounds(5, 5, 5, 9)]}, [], "is empty"),
     ],
 )
