@@ -258,6 +258,16 @@ def test_what_cannot_be_covered_is_a_sentence(
     assert store.runs.has_run(DEMO)
 
 
+def test_a_box_of_a_step_without_a_picture_is_refused(store: Store) -> None:
+    events = list(demonstration().events)
+    step = events[2]
+    assert isinstance(step, Step)
+    events[2] = msgspec.structs.replace(step, before=msgspec.structs.replace(step.before, image=None))
+    store.runs.add(Imported(events, demonstration().images, []))
+    with pytest.raises(LabError, match=f"step {step.index + 1} has no picture to cover"):
+        covered(store, boxes={step.index: [NUMBER]})
+
+
 def test_an_open_run_is_not_redacted(store: Store) -> None:
     store.runs.add(demonstration(ended=False))
     with pytest.raises(LabError, match="is still open"):
