@@ -30,7 +30,7 @@ class LocalWorkers:
 
     @property
     def address(self) -> str:
-        """What `--on` is given."""
+        """What `--cluster` is given."""
         address: str = self._cluster.scheduler_address
         return "dask://" + address.partition("://")[2]
 

@@ -179,9 +179,9 @@ def test_a_kit_goes_out_and_comes_back_by_commands(
     code, _, error = run_cli(capsys, "study", "kit", "trial@7", "--rater", "R1", "--out", str(tmp_path / "x.db"), *db)
     assert code == 1
     assert "trial v7" in error
-    code, _, error = run_cli(capsys, "study", "kit", "trial", "--rater", "A Name", "--out", str(tmp_path / "x.db"), *db)
-    assert code == 1
-    assert "no study code" in error
+    with pytest.raises(SystemExit, match="2"):
+        main(["study", "kit", "trial", "--rater", "A Name", "--out", str(tmp_path / "x.db"), *db])
+    assert "no study code" in capsys.readouterr().err
 
 
 def test_kits_are_made_by_designers(

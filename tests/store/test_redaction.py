@@ -245,7 +245,7 @@ def test_a_number_is_found_however_it_is_written(store: Store, word: str) -> Non
     [
         ({}, [], "nothing was named"),
         ({}, ["x"], "too short"),
-        ({9: [NUMBER]}, [], "step 10 has no picture"),
+        ({9: [NUMBER]}, [], "there is no step 10: the last screen is"),
         ({0: [Bounds(5, 5, 5, 9)]}, [], "is empty"),
     ],
 )
@@ -256,6 +256,16 @@ def test_what_cannot_be_covered_is_a_sentence(
     with pytest.raises(LabError, match=why):
         covered(store, *words, boxes=boxes)
     assert store.runs.has_run(DEMO)
+
+
+def test_a_box_of_a_step_without_a_picture_is_refused(store: Store) -> None:
+    events = list(demonstration().events)
+    step = events[2]
+    assert isinstance(step, Step)
+    events[2] = msgspec.structs.replace(step, before=msgspec.structs.replace(step.before, image=None))
+    store.runs.add(Imported(events, demonstration().images, []))
+    with pytest.raises(LabError, match=f"step {step.index + 1} has no picture to cover"):
+        covered(store, boxes={step.index: [NUMBER]})
 
 
 def test_an_open_run_is_not_redacted(store: Store) -> None:

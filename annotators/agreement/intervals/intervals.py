@@ -142,7 +142,7 @@ def _why_no_interval(value: float, most: float | None, traces: int, without: Flo
         return SAME_IN_ALL
     # At the maximum the log of the distance would be infinite.
     if how.interval == "jackknife-t" and most is not None and (without >= most - 1e-12).any():
-        return "it reaches its maximum if one of the runs is left out"
+        return "the largest it can be without one of the runs"
     return ""
 
 

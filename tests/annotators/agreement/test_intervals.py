@@ -255,7 +255,7 @@ def test_where_one_run_alone_differs_only_resamples_have_an_interval() -> None:
     assert (alone.value, alone.low, alone.no_interval) == (
         0.8,
         None,
-        "it reaches its maximum if one of the runs is left out",
+        "the largest it can be without one of the runs",
     )
     found = estimate(one, BOOTSTRAP)
     assert found.low is not None

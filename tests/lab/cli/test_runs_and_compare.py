@@ -62,7 +62,7 @@ def test_a_word_with_a_minus_is_no_option_wherever_it_stands(
         main(["runs", "-qwen", "--nope", "--db", db])
     with pytest.raises(SystemExit):
         main(["runs", "list", "-h"])
-    assert b"-qwen" in capsysbinary.readouterr().out
+    assert b"-status:failed" in capsysbinary.readouterr().out
 
 
 def test_runs_groups_and_says_what_is_undefined(db: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:

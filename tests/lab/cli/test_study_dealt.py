@@ -155,8 +155,8 @@ def test_open_names_what_keeps_somebody_out(call: Call, store: Store) -> None:
     assert "z is none of its people" in unknown
     assert "a, b" not in unknown, "raters do not learn who the others are"
     assert "is not in" in call_open("nope", "--as", "a")
-    with pytest.raises(SystemExit):
-        call_open("s", "--as", "Ann Lee")
+    code, refused = call("open", "s", "--as", "Ann Lee", as_json=False)
+    assert (code, "'Ann Lee' is no study code" in refused) == (2, True)
     assert "s v9: is not in" in call_open("s@9", "--as", "a")
     call("lock", "s", "--even-so")
     assert "is locked" in call_open("s", "--as", "a")

@@ -208,6 +208,6 @@ def test_what_comes_next_names_the_file_that_was_named(
         "hitlab", "study", "deal", "success", *tail,
     ]  # fmt: skip
     assert next_of("deal", "success") == ["hitlab", "study", "rate", "success", "--person", "a", *tail]
-    assert next_of("replace", "success", "a", "--by", "c")[-4:] == ["--as", "c", *tail]
+    assert next_of("replace", "success", "a", "--by", "c")[-4:] == ["--person", "c", *tail]
     monkeypatch.setenv("HITLAB_DB", str(named))
     assert next_of("deal", "success", file=None) == ["hitlab", "study", "rate", "success", "--person", "a"]

@@ -73,7 +73,7 @@ def test_one_study_has_a_line_for_each_person_and_one_for_all(study: Study, told
     assert "$0.02" in lines[5]
     assert lines[6][:3] == ["all", "5/15", "10"]
     assert ["ok", "100", "%", "of", "1"] in lines
-    assert "quiet: not seen for more than three times" in said
+    assert "quiet: away for a day or more, and for over three times the usual gap" in said
 
 
 def test_without_a_name_each_study_that_goes_on_has_a_line(store: Store, study: Study, told: Told) -> None:
@@ -123,10 +123,10 @@ def test_where_no_study_goes_on_the_next_step_is_named(store: Store, told: Told)
     [
         (("nope",), 1, "study nope: is not in"),
         (("s@x",), 2, "version 'x' is no number"),
-        (("s", "--every", "0.1"), 2, "--every: 0.1 seconds are too few"),
+        (("s", "--every", "0.1"), 2, "--interval: 0.1 seconds are too few"),
         (("--open",), 2, "--open shows the room of one study"),
         (("s", "--open", "--json"), 2, "--open shows the room of one study"),
-        (("s", "--open"), 1, "there is no terminal here"),
+        (("s", "--open"), 2, "there is no terminal here"),
     ],
 )
 def test_what_cannot_be_watched_is_a_sentence(

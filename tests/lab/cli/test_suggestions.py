@@ -48,7 +48,11 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         ("deal trial", "there is no 'deal'; did you mean study deal? `hitlab --help`"),
         ("scrcpy", "there is no 'scrcpy'; did you mean settings scrcpy?"),
         ("study statsu", "there is no 'statsu'; did you mean status? `hitlab study --help` lists what is."),
-        ("study zzzz", "there is no 'zzzz'. `hitlab study --help` lists what is."),
+        (
+            "study zzzz",
+            "there is no 'zzzz'. The name of a study follows a verb: `hitlab study status zzzz`. "
+            "`hitlab study --help` lists what is.",
+        ),
         ("--jsno traces", "unrecognized arguments: --jsno"),
         ("traces --jsno", "hitlab traces: error: unrecognized arguments: --jsno; did you mean --json?"),
         ("traces --limt=4", "unrecognized arguments: --limt=4; did you mean --limit?"),

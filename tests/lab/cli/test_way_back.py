@@ -25,4 +25,4 @@ def test_a_kit_opens_its_rater_s_room_and_quitting_says_how_to_come_back(tmp_pat
         os.write(main, b"\x11")
         told = read_until(main, b"kit.db'").decode(errors="replace")
     assert "The first study: what you answered is kept. To go on where you were:" in told
-    assert f"hitlab study rate trial --as R1 --db '{kit}'" in told
+    assert f"hitlab study rate trial --person R1 --db '{kit}'" in told

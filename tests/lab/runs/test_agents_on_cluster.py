@@ -106,7 +106,7 @@ def test_what_no_cluster_can_ask_is_refused(hitlab: Hitlab, tasks: list[str], mo
     done = hitlab("run", *tasks, "--agent", "process:true", "--on", "dask://127.0.0.1:9", "--db", "y.db")
     assert (done.code, "--cluster: has workers ask a model; the agent process:true is none." in done.err) == (2, True)
     done = hitlab("run", *tasks, "--agent", "model:openai/tiny", "--on", "127.0.0.1:9", "--db", "y.db")
-    assert (done.code, "--on: '127.0.0.1:9' is no cluster" in done.err) == (2, True)
+    assert (done.code, "--cluster: '127.0.0.1:9' is no cluster" in done.err) == (2, True)
     done = hitlab("run", *tasks, "--agent", "model:openai/tiny", "--on", "dask://127.0.0.1:9", "--db", "y.db")
     assert (done.code, "cluster dask://127.0.0.1:9: does not answer" in done.err) == (1, True)
     assert not Path("y.db").exists()

@@ -113,5 +113,5 @@ def test_when_a_link_expires(words: str, after: timedelta) -> None:
 
 @pytest.mark.parametrize("words", ["", "d", "soon", "-1d", "0d", "2026-04-01", "9999999999d", "2026-13-01", "\u0661d"])
 def test_what_is_no_time_is_refused(words: str) -> None:
-    with pytest.raises(LabError, match="--until"):
+    with pytest.raises(LabError, match="--expires"):
         expiry(words, NOW)

@@ -237,7 +237,7 @@ def test_links_makes_shows_and_revokes_it(
     assert "No link to watch trial v1 was open" in told(capsys, "study", "links", "trial", "--no-watch")[1]
     assert [one.state("2026-05-01") for one in links_of(store, study)] == ["open"] * 3, "people's stay"
     code, said = told(capsys, "study", "links", "trial", "--watch", "--again", "R1")
-    assert (code, "--again and --revoke are about people's" in said) == (2, True)
+    assert (code, "--renew and --revoke are about people's" in said) == (2, True)
 
 
 def test_nobody_is_given_a_link_who_is_to_have_none(

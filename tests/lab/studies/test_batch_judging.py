@@ -355,7 +355,7 @@ def test_the_command_sends_batches_and_resumes(
         assert len(server.batches) == 1
         assert not any("stream" in one.json for one in server.asked)
     assert main([*command, "--on", "dask://127.0.0.1:9"]) == 2
-    assert "--on and --batch" in capfd.readouterr().err
+    assert "--cluster and --batch" in capfd.readouterr().err
     assert main([*command, "--stream"]) == 2
     assert "--stream does not go with --batch" in capfd.readouterr().err
 

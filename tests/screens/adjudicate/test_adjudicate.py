@@ -520,4 +520,4 @@ def test_every_key_has_an_id_and_a_tooltip() -> None:
     keys = [key for key in (*SETTLE_KEYS, *ADJUDICATE_KEYS) if isinstance(key, Binding)]
     assert all(key.id and key.tooltip for key in keys)
     shown = [key for key in keys if key.show]
-    assert len(shown) <= 6
+    assert len(shown) <= 9

@@ -318,7 +318,7 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
 @pytest.mark.parametrize(
     ("raters", "said", "following"),
     [
-        ((), "Nobody's answers are handed in yet", "hitlab study rate trial --as CODE"),
+        ((), "Nobody's answers are handed in yet", "hitlab study rate trial --person CODE"),
         (("R1",), "Only R1 has answered", "hitlab study deal"),
     ],
 )

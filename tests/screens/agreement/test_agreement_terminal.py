@@ -25,6 +25,6 @@ def test_without_a_terminal_it_says_what_prints(tmp_path: Path, capsys: pytest.C
     db = tmp_path / "lab.db"
     with Store.open(db) as store:
         made(store)
-    assert main(["agreement", "trial", "--open", "--db", str(db)]) == 1
+    assert main(["agreement", "trial", "--open", "--db", str(db)]) == 2
     assert "`hitlab agreement STUDY` prints it." in capsys.readouterr().err
     assert main(["agreement", "trial", "--open", "--json", "--db", str(db)]) == 2

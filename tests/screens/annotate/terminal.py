@@ -25,7 +25,7 @@ _ESCAPES = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b[()][A-Z0-9]|\x1b[=>]")
 
 
 class Terminal:
-    """`hitlab study rate STUDY --as PERSON` in a process and a pseudo-terminal of its own."""
+    """`hitlab study rate STUDY --person PERSON` in a process and a pseudo-terminal of its own."""
 
     def __init__(
         self, db: Path, home: Path, study: str, person: str, size: tuple[int, int] = (120, 40), **environment: str
