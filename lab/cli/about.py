@@ -262,7 +262,7 @@ def _print_tasks_with_rules(lines: list[TaskLine]) -> None:
 
 
 class TaskFilesArguments(TableArguments):
-    files: list[str] = argument("FILE", "check these task files, as mine.yaml", nargs="+", completes="task")
+    files: list[str] = argument("FILE", "check these task files (e.g. mine.yaml)", nargs="+", completes="task")
 
 
 def add_tasks_check(parser: Parser) -> None:

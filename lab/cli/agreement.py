@@ -64,7 +64,9 @@ class StudyAgreement(msgspec.Struct, frozen=True):
 
 class AgreementArguments(IntervalArguments, TableArguments):
     study: str | None = argument("STUDY", STUDY, completes="study", nargs="?")
-    cases: str | None = option("FILE", "check the arithmetic on a file of verified cases instead, as cases.json")
+    cases: str | None = option(
+        "FILE", "check the coefficients against a file of verified cases instead (e.g. cases.json)"
+    )
     open: bool = flag("open the screen Agreement instead of printing")
     evidence: bool = flag("also compute agreement on the steps that raters point at")
 

@@ -227,7 +227,7 @@ class TableArguments(JsonArguments):
         "", "print a table (default), JSON, CSV or Markdown", "--format", choices=("table", "json", "csv", "md"),
         one_of="form",
     )  # fmt: skip
-    output: str | None = option("FILE", "write the output to a new FILE instead of printing it, as runs.csv")
+    output: str | None = option("FILE", "write the output to a new FILE (e.g. runs.csv) instead of printing it")
 
     def table_lines(self) -> str:
         """Return which lines of the command print a table, empty if this one does."""
@@ -241,7 +241,7 @@ class WindowArguments(Arguments):
 class TaggedArguments(Arguments):
     """Values of a command that selects runs."""
 
-    tag: str | None = option("NAME", "select only runs with this tag, as pilot")
+    tag: str | None = option("NAME", "select only runs with this tag (e.g. smoke-test)")
 
 
 class ArchivedArguments(Arguments):
@@ -260,7 +260,7 @@ class PersonArguments(Arguments):
     """Values of a command that somebody signs."""
 
     person: str | None = option(
-        "CODE", "sign with this study code, as P07, never a name (default: the setting person)", "--person", "--as",
+        "CODE", "sign with this study code (e.g. P07), never a name (default: the setting person)", "--person", "--as",
         type=study_code, completes="rater",
     )  # fmt: skip
 
@@ -272,7 +272,7 @@ class DeviceArguments(Arguments):
         "SERIAL", "run on this phone: a serial or HOST:PORT of `hitlab devices`, or embedded (default)"
     )
     harness: str | None = option(
-        "URL", "reset and score a served phone by its harness, as http://127.0.0.1:8500 (see `hitlab serve phone`)"
+        "URL", "reset and score a served phone by its harness, e.g. http://127.0.0.1:8500 (see `hitlab serve phone`)"
     )
 
 
@@ -322,14 +322,14 @@ class AgentArguments(Arguments):
     agent_name: str = option("NAME", "call the agent NAME in tables (default: its own name)", default="")
     agent_version: str = option("V", "record the agent's version; another version is another agent", default="")
     traceback: bool = flag("print Python's traceback if a run without a screen fails")
-    no_read: bool = flag("give a model no text recognized in pictures (recorded)")
+    no_read: bool = flag("do not recognize text in pictures for the model (the run records this)")
 
 
 class IntervalArguments(Arguments):
     """Kind of intervals."""
 
     bootstrap: int | None = option(
-        "N", "compute intervals from N resamples of runs, as 2000 (default: the jackknife over runs)", type=_resamples
+        "N", "compute intervals from N resamples of runs, e.g. 2000 (default: the jackknife over runs)", type=_resamples
     )
     seed: int = option("N", "seed of the bootstrap (default: 0)", type=seed_number, default=0)
 
@@ -562,7 +562,7 @@ class Parser(argparse.ArgumentParser):
             "--db",
             metavar="PATH",
             default=argparse.SUPPRESS,
-            help="use this database file instead of that of the setting db",
+            help="use this database file (default: the setting db)",
         )
 
     def window(self) -> None:

@@ -65,7 +65,7 @@ class RunArguments(AgentArguments, DevicesArguments, EnvironmentsArguments, Tabl
         choices=("general", "personalized", "proactive"),
     )  # fmt: skip
     agent: str = option("NAME", AGENTS, default="playbook", completes="agent")
-    playbook: str | None = option("FILE", "play the task by this playbook, as mute.yaml")
+    playbook: str | None = option("FILE", "play the task by this playbook file (e.g. mute.yaml)")
     user: str = option(
         "WHO", "let this user answer: script (default: the task's own), script:FILE or model:NAME",
         default="script", completes="user",
@@ -77,7 +77,7 @@ class RunArguments(AgentArguments, DevicesArguments, EnvironmentsArguments, Tabl
     attempts: int = option("K", "make K runs of each task (default: 1)", type=up_to(10_000), default=1)
     until_pass: bool = flag("stop attempts at a task once one passes", "--stop-on-pass", "--until-pass")
     stop_at: float | None = option(
-        "1.4x", "end a run after floor(1.4 x golden steps + 1) steps, as over its budget", type=above_zero
+        "1.4x", "end a run after floor(1.4 x golden steps + 1) steps; it then counts as over budget", type=above_zero
     )
     jobs: int | None = option(
         "N", "run N attempts at a time, each on its own phone (default: one for each named phone, else 1)",
@@ -94,7 +94,7 @@ class RunArguments(AgentArguments, DevicesArguments, EnvironmentsArguments, Tabl
     )  # fmt: skip
     seed: int | None = option("N", "shuffle the phone's menus and lists by this seed (default: 0)", type=seed_number)
     vary: int | None = option("N", "run the tasks in another world: names and prices by this seed", type=seed_number)
-    fail_under: float | None = option("X", "exit with 1 if pass@K is under X, from 0 to 1, as 0.8", type=share)
+    fail_under: float | None = option("X", "exit with 1 if pass@K is under X, from 0 to 1 (e.g. 0.8)", type=share)
 
 
 def add_run(parser: Parser) -> None:

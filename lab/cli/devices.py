@@ -108,14 +108,14 @@ class PhoneServed(msgspec.Struct, frozen=True):
 
 
 class PhoneArguments(JsonArguments):
-    adb_port: int = option("N", "serve adb on this port, as 5555 (default: a free one)", type=port, default=0)
+    adb_port: int = option("N", "serve adb on this port, e.g. 5555 (default: a free one)", type=port, default=0)
     harness_port: int = option(
-        "N", "serve the harness on this port, as 8500 (default: a free one)", type=port, default=0
+        "N", "serve the harness on this port, e.g. 8500 (default: a free one)", type=port, default=0
     )
     task: str | None = option(
         "TASK", "prepare the phone for this task: a built-in name or a task file", completes="task"
     )
-    persona: str | None = option("NAME", "without --task: serve this persona's phone, as ines", completes="persona")
+    persona: str | None = option("NAME", "without --task: serve this persona's phone (e.g. ines)", completes="persona")
     seed: int | None = option("N", "shuffle the phone's menus and lists by this seed (default: 0)", type=seed_number)
     vary: int | None = option("N", "serve another world: names and prices by this seed", type=seed_number)
 

@@ -46,16 +46,16 @@ _AT_A_TIME = 4
 
 class JudgeArguments(StudyArguments, JsonArguments):
     model: str = option(
-        "NAME", "ask this model, by litellm's name, as openai/gpt-4.1-mini (default: the setting model)", default=""
+        "NAME", "ask this model by litellm's name, e.g. openai/gpt-4.1-mini (default: the setting model)", default=""
     )
     rater: str = option("CODE", "call the judge CODE (default: the model's name)", "--person", "--as", default="")
     method: str = option("NAME", "judge by this method (default: the protocol's own)", default="")
     stage_model: list[str] = option(
-        "STAGE=NAME", "ask another model at one stage of the method, as description=NAME; repeatable",
+        "STAGE=NAME", "ask another model at one stage of the method (e.g. description=NAME); repeatable",
         action="append", default=[],
     )  # fmt: skip
     runs: int = option("N", "judge each unit N times (default: 1)", type=up_to(1_000), default=1)
-    budget: float | None = option("USD", "ask nothing more after spending so many US dollars, as 10", type=amount)
+    budget: float | None = option("USD", "ask nothing more after spending so many US dollars (e.g. 10)", type=amount)
     concurrency: int | None = option(
         "N", "ask N questions at a time (default: 4; of a cluster, two for each thread)", type=up_to(1_000)
     )

@@ -105,7 +105,7 @@ class LiveArguments(
     task: str | None = argument("TASK", "name of a built-in task, or a task file", nargs="?", completes="task")
     resume: str | None = option("ID", "continue an open run, with its phone, dialogue and draft", completes="run")
     agent: str | None = option("NAME", AGENTS, completes="agent")
-    playbook: str | None = option("FILE", "play the task by this playbook, as mute.yaml")
+    playbook: str | None = option("FILE", "play the task by this playbook file (e.g. mute.yaml)")
     user: str | None = option(
         "WHO", "let this user answer: human (default on a screen), script, script:FILE or model:NAME", completes="user"
     )

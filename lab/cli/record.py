@@ -41,9 +41,13 @@ class RecordArguments(WindowArguments, DeviceArguments, PersonArguments):
         "CATEGORY", "state the kind of place you are in: residence, office, school ...", "--location", "--place",
         type=typed_words,
     )  # fmt: skip
-    save_playbook: str | None = option("FILE", "write the steps as a playbook to work over, as mute.yaml")
-    run_id: str | None = option("ID", "with --save-playbook: write that of a stored run", "--run", completes="run")
-    quick: bool = flag("do each touch at once, with a suggested instruction")
+    save_playbook: str | None = option(
+        "FILE", "write the steps to FILE as a playbook that you can edit (e.g. mute.yaml)"
+    )
+    run_id: str | None = option(
+        "ID", "with --save-playbook: take the steps from this stored run", "--run", completes="run"
+    )
+    quick: bool = flag("perform each touch at once and accept the suggested instruction unread")
     seat: Literal["participant", "designer", "developer"] | None = option(
         "", "show what this seat may see (default: the setting seat)", choices=("participant", "designer", "developer")
     )

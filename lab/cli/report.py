@@ -52,7 +52,7 @@ class ReportArguments(StudyArguments, IntervalArguments, JsonArguments):
     embed: str | None = option(
         "MODEL", "compute FingerTip's Sim1 by a litellm embedding model, or local:NAME (an extra)"
     )
-    out: str | None = option("FILE", "write to a new FILE instead of printing, as tdg.html", "--output", "--out")
+    out: str | None = option("FILE", "write to a new FILE (e.g. tdg.html) instead of printing", "--output", "--out")
     report_form: Literal["table", "json", "md", "html"] | None = option(
         "", "write tables (default), JSON, Markdown or HTML", "--format", choices=("table", "json", "md", "html"),
         one_of="form",

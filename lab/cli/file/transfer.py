@@ -57,7 +57,7 @@ class ImportArguments(JsonArguments):
     format: str | None = option(
         "FORMAT", f"read them as this format (default: detect it): {', '.join(READ_FORMATS)}", choices=READ_FORMATS
     )
-    encoding: str = option("NAME", "decode texts that are not UTF-8 by this encoding, as gbk or cp1252", default="")
+    encoding: str = option("NAME", "decode texts that are not UTF-8 by this encoding (e.g. gbk or cp1252)", default="")
     link: bool = flag("leave screenshots in their files (default: copy them into the database)")
 
 
@@ -223,7 +223,7 @@ def _print_packed(result: Packed, *, embed: bool) -> None:
 class ExportArguments(JsonArguments):
     run_ids: list[str] = argument("ID", "ids of runs, or their beginnings", nargs="*", completes="run")
     all: bool = flag("export every run that is not archived (with --reviewed: every demonstration)")
-    out: str = option("FOLDER", "write into this new folder, as chosen", "--output", "--out", required=True)
+    out: str = option("FOLDER", "write into this new folder (e.g. chosen)", "--output", "--out", required=True)
     format: str = option(
         "FORMAT", f"write this format: jsonl (default; complete), {', '.join(WRITTEN_FORMATS[1:])}", default="jsonl",
         choices=WRITTEN_FORMATS,

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 class AdjudicateArguments(StudyArguments, TableArguments):
     person: str | None = option(
-        "CODE", "settle as this person, who rated none of it, as D1", "--person", "--as", type=study_code,
+        "CODE", "sign as this person, who rated none of it (e.g. D1)", "--person", "--as", type=study_code,
         completes="rater",
     )  # fmt: skip
     listed: bool = flag("list what is to be settled and what is settled", "--list")
@@ -57,9 +57,9 @@ class AdjudicateArguments(StudyArguments, TableArguments):
         "ID", "select one unit (a run, pair, step, ...); with --target and --field one place in it"
     )
     target: str = option("ID", "select the item in the unit, if it has several", default="")
-    field: str = option("ID", "select the question, if there are several, as state", default="")
+    field: str = option("ID", "select the question, if there are several (e.g. state)", default="")
     judges: bool = flag("with --unit: also show judges' answers; when settling, record that you saw them")
-    value: str | None = option("VALUE", "settle the place with this answer, as completed", type=typed_words)
+    value: str | None = option("VALUE", "settle the item with this answer (e.g. completed)", type=typed_words)
     missing: Literal["not_reached", "not_applicable", "cannot_judge", "skipped"] | None = option(
         "REASON", "settle that there is no right answer: not_reached, not_applicable, cannot_judge or skipped",
         choices=["not_reached", "not_applicable", "cannot_judge", "skipped"],
@@ -70,9 +70,9 @@ class AdjudicateArguments(StudyArguments, TableArguments):
         "--minutes, else adjudicator)",
         choices=["majority", "discussion", "adjudicator"],
     )  # fmt: skip
-    minutes: float | None = option("M", "record the minutes of discussion, as 5", type=amount)
+    minutes: float | None = option("M", "record the minutes of discussion (e.g. 5)", type=amount)
     move: list[str] = option(
-        "WHO:WAS:NOW:CODE", "record who changed their mind, from what to what and why, as R1:failed:completed:slip; "
+        "WHO:WAS:NOW:CODE", "record who changed their mind, from what to what and why (e.g. R1:failed:completed:slip); "
         "repeatable",
         type=typed_words, action="append", default=[],
     )  # fmt: skip
@@ -81,16 +81,16 @@ class AdjudicateArguments(StudyArguments, TableArguments):
     all_but_one: bool = flag("with --majority or --adopt-rater: settle only where all but one agree")
     by_rater: str = option(
         "CODE",
-        "settle every item by this rater's answer, as R1",
+        "take this rater's answer for every item (e.g. R1)",
         "--adopt-rater",
         "--by-rater",
         default="",
         completes="rater",
     )
-    undo: bool = flag("take back the last settlement of many items at once")
+    undo: bool = flag("take back your last group settlement (by --majority, --adopt-rater or --all-but-one)")
     source: str | None = option("FILE", "settle what these JSON lines say (-: standard input)", "--file", "--from")
     withdraw: bool = flag("leave an item unsettled again")
-    gold: str | None = option("FILE", "write what is settled as gold for `hitlab study new --gold`, as gold.jsonl")
+    gold: str | None = option("FILE", "write settled answers as gold for `hitlab study new --gold` (e.g. gold.jsonl)")
 
     def table_lines(self) -> str:
         settles = _settling_options(self) or self.majority or self.by_rater or self.all_but_one or self.undo

@@ -170,7 +170,7 @@ class RenameArguments(JsonArguments):
     words: list[str] = argument("ID|FILTER", _RUNS, nargs="*", completes="run")
     to: str | None = option("NAME", "give the agent this name", "--new-name", "--to", one_of="name!")
     undo: bool = flag("give the agent its own name again", one_of="name!")
-    version: str = option("V", "with --new-name: give its version, as 2", default="")
+    version: str = option("V", "with --new-name: give its version (e.g. 2)", default="")
     model: str = option("M", "with --new-name: give the model that it asks", default="")
 
 

@@ -67,7 +67,7 @@ class ForkArguments(AgentArguments, BreakArguments, PersonArguments, JsonArgumen
         "JSON",
         'do another action: {"kind": "click", "at": [540, 1200]}, {"kind": "click", "node": 7}, or navigate_back',
     )
-    agent: str | None = option("NAME", "continue with another agent, as model:openai/gpt-5", completes="agent")
+    agent: str | None = option("NAME", "continue with another agent (e.g. model:openai/gpt-5)", completes="agent")
     persona: str | None = option("NAME", "use another persona: a built-in name or a profile file", completes="persona")
     log: Literal["clean", "noise", "none"] | None = option(
         "", "show the agent another history (default: that of the run)", choices=("clean", "noise", "none")

@@ -60,12 +60,12 @@ class RunsArguments(TaggedArguments, ArchivedArguments, TableArguments):
         nargs="*",
     )
     sort: str | None = option(
-        "COLUMN", "sort by a column, as score, or descending, as score- (default: newest)", completes="column"
+        "COLUMN", "sort by a column (e.g. score), or descending (e.g. score-) (default: newest)", completes="column"
     )
     group: str | None = option(
         "COLUMN", "print mean scores by task, agent, source, persona or status", completes="group"
     )
-    limit: int | None = option("N", "list only the first N lines, as 20", type=up_to(1_000_000_000))
+    limit: int | None = option("N", "list only the first N lines (e.g. 20)", type=up_to(1_000_000_000))
     costs: bool = flag("also list what each run cost (--json always does)")
 
 
@@ -184,7 +184,7 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
 
 
 class TracesArguments(TaggedArguments, ArchivedArguments, TableArguments):
-    limit: int | None = option("N", "list only the newest N, as 20", type=up_to(1_000_000_000))
+    limit: int | None = option("N", "list only the newest N (e.g. 20)", type=up_to(1_000_000_000))
 
 
 def add_traces(parser: Parser) -> None:

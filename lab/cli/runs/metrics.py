@@ -123,7 +123,7 @@ class MetricsArguments(TaggedArguments, TableArguments):
     golden_tokens: float | None = option(
         "N", "MemGUI: fail runs of more than N tokens for each golden step (the paper: 9507)", type=above_zero
     )
-    token_budget: int | None = option("N", "fail runs of more than N tokens, as 100000", type=_token_count)
+    token_budget: int | None = option("N", "fail runs of more than N tokens (e.g. 100000)", type=_token_count)
     embed: str | None = option(
         "MODEL", "compute FingerTip's Sim1 by a litellm embedding model, or local:NAME (an extra)"
     )

@@ -89,7 +89,7 @@ class PrivacyShown(msgspec.Struct, frozen=True):
 class PrivacyArguments(PersonArguments, TableArguments):
     run_id: str | None = argument("ID", "id of a run, or its beginning", nargs="?", completes="run")
     boxes: list[list[str]] | None = option(
-        ("STEP", "L,T,R,B"), "cover this box of a step's screen, in pixels, as 3 0,90,1080,210; repeatable", "--box",
+        ("STEP", "L,T,R,B"), "cover this box of a step's screen, in pixels (e.g. 3 0,90,1080,210); repeatable", "--box",
         nargs=2, action="append",
     )  # fmt: skip
     texts: list[str] | None = option(

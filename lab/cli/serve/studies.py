@@ -38,7 +38,7 @@ class ServeArguments(Arguments):
     )  # fmt: skip
     host: str = option("HOST", "listen on this address (default: this machine alone)", default="127.0.0.1")
     port: int = option("PORT", f"listen on this port (default: {PORT}; 0: a free one)", type=port, default=PORT)
-    url: str | None = option("URL", "print links with this public address of a proxy, as https://lab.example.org")
+    url: str | None = option("URL", "print links with this public address of a proxy (e.g. https://lab.example.org)")
     watch: bool = flag("also make a link to a page of each study's progress")
     most: int = option(
         "N", "open at most N windows at once (default: 200)", "--max-windows", "--most", type=up_to(10_000), default=200
@@ -84,7 +84,7 @@ def _check_options(args: ServeArguments) -> None:
     if args.url is not None:
         checked_url(args.url)
     elif args.host not in _LOOPBACK:
-        hint = "Say it with --url, as https://lab.example.org; a proxy before it does TLS."
+        hint = "Name it with --url (e.g. https://lab.example.org). A proxy in front of the server does TLS."
         raise LabError("--host", f"{args.host}: which address do people type?", hint, code=2)
 
 

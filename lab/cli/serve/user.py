@@ -47,23 +47,23 @@ class AnswerArguments(AnswerActArguments, AnswerLinksArguments, TableArguments):
     host: str = option("HOST", "listen on this address (default: this machine alone)", default=HOST)
     port: int = option("PORT", f"listen on this port (default: {PORT}; 0: a free one)", type=port, default=PORT)
     task_file: list[str] | None = option(
-        "TASK", "recognize this task of clients by its id, goal or persona, as task.yaml; repeatable",
+        "TASK", "recognize this task of clients (e.g. task.yaml) by its id, goal or persona; repeatable",
         action="append", completes="task",
     )  # fmt: skip
-    script: str | None = option("FILE", "let a script answer, without a screen, as script.yaml")
-    model: str | None = option("NAME", "let a model answer, without a screen, as openai/gpt-5")
+    script: str | None = option("FILE", "answer from a script file (e.g. script.yaml), without a screen")
+    model: str | None = option("NAME", "let a model answer (e.g. openai/gpt-5), without a screen")
     judge_model: str | None = option("NAME", "let a model answer what a benchmark asks its judges")
     judge_rule: list[str] | None = option(
         "REGEX", "treat requests whose system prompt matches REGEX as a judge's; repeatable", action="append"
     )
     keep_alive: float = option("S", "send a sign of life every S seconds (default: 15)", type=seconds, default=15.0)
     close_after: float = option(
-        "TIME", "end conversations whose clients are silent for TIME, as 30m, 2h or 1d (default: never)",
+        "TIME", "end conversations whose clients are silent for TIME, e.g. 30m, 2h or 1d (default: never)",
         type=duration, default=0.0,
     )  # fmt: skip
     headless: bool = flag("serve without a screen; people answer by --room or --reply")
-    room: bool = flag("open the room alone, while another `hitlab serve user` serves this file")
-    only: bool = flag("with --room: show nothing else of the lab, as for a participant", "--room-only", "--only")
+    room: bool = flag("open only the room; another `hitlab serve user` serves this file")
+    only: bool = flag("with --room: show nothing else of the lab (for a participant)", "--room-only", "--only")
 
     def table_lines(self) -> str:
         return "" if self.list or self.links else "`hitlab serve user --list` (or --links)"

@@ -37,12 +37,14 @@ _WIDEST = 300
 
 class AnswerActArguments(Arguments):
     person: builtins.list[str] | None = option(
-        "CODE", "answer as this person; deal conversations among P01,P02", "--person", "--as", type=study_codes,
-        completes="rater",
+        "CODE", "answer as this person; several (e.g. P01,P02) share the conversations", "--person", "--as",
+        type=study_codes, completes="rater",
     )  # fmt: skip
     list: bool = flag("list the open conversations")
     all: bool = flag("with --list: also list ended conversations")
-    reply: str | None = option("RUN", "answer the question that waits in a conversation, as 019a", completes="run")
+    reply: str | None = option(
+        "RUN", "answer the question that waits in this conversation (e.g. 019a)", completes="run"
+    )
     text: str | None = option("TEXT", "with --reply: the words, or the reason of a score", type=typed_words)
     accept: bool = flag("with --reply: accept the proposal", one_of="decision")
     reject: bool = flag("with --reply: reject the proposal", one_of="decision")

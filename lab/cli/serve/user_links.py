@@ -39,10 +39,10 @@ class AnswerLinksArguments(Arguments):
     )
     revoke: str | None = option("P1,P2", "with --links: revoke these people's links")
     until: str | None = option(
-        "WHEN", "with --links: let new links expire, as 14d, 12h or 2026-12-31", "--expires", "--until"
+        "WHEN", "with --links: let new links expire (e.g. 14d, 12h or 2026-12-31)", "--expires", "--until"
     )
     shared: bool = flag("with --links: let new links open in any browser (default: in the first one only)")
-    url: str | None = option("URL", "with --links: use this public address, as https://lab.example.org")
+    url: str | None = option("URL", "with --links: use this public address (e.g. https://lab.example.org)")
 
 
 def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str]) -> int:

@@ -53,10 +53,10 @@ class StudyLinksArguments(StudyArguments, TableArguments):
         "R1,R2", "make new links for these people and revoke their old ones", "--renew", "--again"
     )
     revoke: str | None = option("R1,R2", "revoke these people's links and make none")
-    until: str | None = option("WHEN", "let new links expire, as 14d, 12h or 2026-12-31", "--expires", "--until")
+    until: str | None = option("WHEN", "let new links expire (e.g. 14d, 12h or 2026-12-31)", "--expires", "--until")
     shared: bool = flag("let new links open in any browser (default: in the first one only)")
     url: str | None = option(
-        "URL", "use this public address, as https://lab.example.org (default: that of the running server)"
+        "URL", "use this public address, e.g. https://lab.example.org (default: that of the running server)"
     )
     watch: bool | None = option(
         "", "make a new link to the page of the study's progress instead, or revoke it", action=BooleanOptionalAction

@@ -113,7 +113,7 @@ class UnitArguments(TaggedArguments):
     )
     profiles: str | None = option("FOLDER", "read KnowU-Bench's user_profile for runs that only name a person")
     log: Literal["clean", "noise", "none"] | None = option(
-        "", "show this history with them (default: noise)", choices=("clean", "noise", "none")
+        "", "with --profiles: show this history (default: noise)", choices=("clean", "noise", "none")
     )
     steps: int | None = option("N", "put only N steps of each run in, drawn by the seed", type=_parse_count)
     even_so: bool = flag("accept runs without screenshots and UI text", "--force", "--even-so")
@@ -130,13 +130,15 @@ class StudyNewArguments(UnitArguments, JsonArguments):
     name: str | None = option("NAME", "study name (default: the preset's); an existing name makes a new version")
     title: str | None = option("TEXT", "title that people read above the study", type=typed_words)
     protocol: str | None = option("NAME|FILE", "protocol to use instead of the preset's", completes="protocol")
-    overlap: int | str | None = option("K", "number of people who rate each run, or `all`, as 3", type=_parse_overlap)
-    shared: float | None = option(
-        "0-1", "share of units rated by --overlap people, as 0.2; the others by one (default: 1)", type=share
+    overlap: int | str | None = option(
+        "K", "number of people who rate each run (e.g. 3), or `all`", type=_parse_overlap
     )
-    repeats: float | None = option("0-1", "share of units that a rater rates twice, as 0.1 (default: 0)", type=share)
+    shared: float | None = option(
+        "0-1", "share of units rated by --overlap people (e.g. 0.2); the others by one (default: 1)", type=share
+    )
+    repeats: float | None = option("0-1", "share of units that a rater rates twice, e.g. 0.1 (default: 0)", type=share)
     seed: int | None = option("N", "seed of orders, sides and samples (default: 0)", type=seed_number)
-    pilot: int | None = option("N", "number of units that come first, and to everybody, as 10", type=_parse_count)
+    pilot: int | None = option("N", "number of pilot units (e.g. 10), which everybody rates first", type=_parse_count)
     gold: str | None = option("FILE.jsonl", "gold answers with reasons; their runs become calibration")
     introduction: IntroductionKind | None = option(
         "", "introduction before the first item: guide, keys and practice (full, the default), skippable, or none",
@@ -144,20 +146,20 @@ class StudyNewArguments(UnitArguments, JsonArguments):
     )  # fmt: skip
     practice: str | None = option("RUN", "run of --gold to practise on (default: the protocol's)")
     bar: float | None = option(
-        "0-1", "minimum share of correct pilot answers, as 0.8 (default: none)", "--pass-share", "--bar", type=share
+        "0-1", "minimum share of correct pilot answers, e.g. 0.8 (default: none)", "--pass-share", "--bar", type=share
     )
     width: float | None = option(
-        "0-1", "let people stop once a judge's corrected interval is at most this wide, as 0.1", type=share
+        "0-1", "let people stop once a judge's corrected interval is at most this wide (e.g. 0.1)", type=share
     )
     prelabel: str | None = option(
         "JUDGE", "show raters this judge's answers beforehand, on a random half of the sheets (see --seed)"
     )
     shadows: list[str] | None = option(
-        "model:NAME", "plays: silently ask this model what a person is asked; repeatable", "--shadow",
+        "model:NAME", "plays: also ask this model each question, unseen by the person; repeatable", "--shadow",
         action="append", completes="shadow",
     )  # fmt: skip
     shadow_replies: bool | None = flag("replies: also rate shadow models' replies (source hidden)", default=None)
-    show: list[str] | None = option("PART", "also show these parts, as rubric or persona", nargs="+")
+    show: list[str] | None = option("PART", "also show these parts (e.g. rubric or persona)", nargs="+")
     reveal: list[str] | None = option("WHAT", "do not hide these: outcome, method, people, models, raters", nargs="+")
     conditions: list[str] | None = option(
         "WHO", "plays: conditions: person, 'person, no mirror', model, script", nargs="+"

@@ -128,9 +128,11 @@ class PlayPrompt(msgspec.Struct, frozen=True):
 
 
 class StudyPlayArguments(StudyArguments, JsonArguments):
-    model: str | None = option("NAME", "let this model answer where the plan says model, as openai/gpt-5")
+    model: str | None = option("NAME", "let this model answer where the plan says model (e.g. openai/gpt-5)")
     code: str = option("CODE", "code of the model in the study (default: model:NAME)", "--person", "--as", default="")
-    budget: float | None = option("USD", "begin no further play after spending so many US dollars, as 5", type=amount)
+    budget: float | None = option(
+        "USD", "begin no further play after spending so many US dollars (e.g. 5)", type=amount
+    )
     rehearse: list[str] = option(
         "CODE", "let scripts play a person's part, to try a study; the report says so; repeatable",
         action="append", default=[],

@@ -142,7 +142,7 @@ class AuthorArguments(PersonArguments, TableArguments):
     )
     reopen: bool = flag("reopen it as a draft (a frozen one as a new version)", one_of="act")
     settle: str | None = option("REVISION", "choose one of two drafts that were made at once", one_of="act")
-    out: str | None = option("FILE", "write the frozen design as YAML for a task file, as design.yaml", one_of="act")
+    out: str | None = option("FILE", "write the frozen design as YAML for a task file (e.g. design.yaml)", one_of="act")
     even_draft: bool = flag("with --out: write it even if it is not frozen", "--allow-draft", "--even-draft")
 
     def table_lines(self) -> str:
