@@ -210,7 +210,7 @@ COMMANDS = (
     Entry("replay", "play a run back, step by step", "live"),
     Entry("import", "import recorded runs, of fifteen formats", "file.transfer"),
     Entry("export", "export whole runs into a folder", "file.transfer"),
-    Entry("judge", "let a language model judge a study, as one more rater", "judge"),
+    Entry("judge", "let a language model rate a study like one more rater", "judge"),
     Entry("agreement", "compute how far a study's raters agree, with n", "agreement"),
     Entry("report", "write a study's tables in its paper's form", "report"),
     RUNS,

@@ -119,7 +119,7 @@ def add_judge(parser: Parser) -> None:
                 "judge-validation": JudgeValidation},
     )  # fmt: skip
     parser.description = """\
-Let a language model judge a study's units, as one more rater. It sees what the
+Let a language model rate a study's units like one more rater. It sees what the
 protocol shows and no more, and answers by the rules of the screen. Agreement
 and report count its answers beside people's. Paid answers are stored as they
 arrive: the same line again continues the job, and asks nothing twice."""

@@ -55,12 +55,12 @@ _NO_RUNS = "no runs in {}; `hitlab demo` makes one, `hitlab import PATH` brings 
 class RunsArguments(TaggedArguments, ArchivedArguments, TableArguments):
     words: list[str] = argument(
         "WORD",
-        "list runs that have all of these: words, or a column's value as agent:qwen, status:failed, 'score<1', "
+        "list runs that have all of these: words, or a column's value, e.g. agent:qwen, status:failed, 'score<1', "
         "'task:\"a b\"'; with - before it a run must not have it",
         nargs="*",
     )
     sort: str | None = option(
-        "COLUMN", "sort by a column (e.g. score), or descending (e.g. score-) (default: newest)", completes="column"
+        "COLUMN", "sort by a column, e.g. score, or score- for descending order (default: newest)", completes="column"
     )
     group: str | None = option(
         "COLUMN", "print mean scores by task, agent, source, persona or status", completes="group"

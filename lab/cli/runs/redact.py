@@ -96,7 +96,7 @@ class PrivacyArguments(PersonArguments, TableArguments):
         "WORDS", "cover these words in the whole run; repeatable", "--text", action="append"
     )
     everywhere: bool = flag("also cover them in other runs with the same pictures")
-    clear: bool = flag("sign that the run, as it then is, holds nothing private; this removes nothing")
+    clear: bool = flag("sign that the resulting run holds nothing private; this removes nothing")
     listed: bool = flag("list the demonstrations that nobody has cleared", "--list", one_of="act")
     show: bool = flag(
         "print what looks private in the run, or with --box or --text what they would do; change nothing", one_of="act"

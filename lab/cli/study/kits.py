@@ -83,7 +83,7 @@ def _print_kit(result: KitMade) -> None:
 
 
 class StudyTakeArguments(JsonArguments):
-    kit: str = argument("R1.db", "the kit, as its rater left it")
+    kit: str = argument("R1.db", "the kit that its rater returned")
 
 
 def add_study_kit_import(parser: Parser) -> None:

@@ -106,3 +106,18 @@ def test_headings_are_those_of_commands() -> None:
     for noun in (word for word in COMMANDS if isinstance(word, Noun)):
         assert noun.headings.keys() <= {verb.name for verb in noun.verbs}
         assert not noun.headings or noun.verbs[0].name in noun.headings
+
+
+@pytest.mark.parametrize("prog", PARSERS)
+def test_help_gives_examples_as_examples(prog: str) -> None:
+    """`, as X` also means "in the role of X". Help says `(e.g. X)`, or `such as X`."""
+    texts = [text for action in PARSERS[prog]._actions for text in (action.help, *_choice_helps(action)) if text]
+    assert texts
+    assert [text for text in texts if ", as " in text] == []
+
+
+def _choice_helps(action: argparse.Action) -> list[str | None]:
+    """The lines of help of the commands below a parser."""
+    return (
+        [choice.help for choice in action._get_subactions()] if isinstance(action, argparse._SubParsersAction) else []
+    )
