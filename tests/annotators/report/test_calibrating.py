@@ -135,8 +135,8 @@ def test_what_was_planned_and_is_not_there_is_told_with_why(store: Store) -> Non
     said = planned(store, "percent", "fleiss kappa", "majority", "consistency", "causes", "intra-rater", "f1")
     assert said == (
         "Planned, and not to be had from these answers: consistency (nobody and no judge gave the same thing more "
-        "than once); causes (no study of causes stands beside it: --extra-study); intra-rater (no person rated anything "
-        "twice); f1 (no judge or model rated)."
+        "than once); causes (no study of causes stands beside it: --extra-study); intra-rater (no person rated "
+        "anything twice); f1 (no judge or model rated)."
     )
 
 
