@@ -75,5 +75,5 @@ def _label_value(study_data: StudyData, row: int) -> Any:
 
 
 def rater_sample_counts(unit: npt.NDArray[np.int32], trace: npt.NDArray[np.int32], places: int) -> SampleCounts:
-    """Return the n of a number about one rater."""
+    """Return the sample size of a number about one rater."""
     return SampleCounts(places, len(np.unique(unit)), len(np.unique(trace)), 1, 0.0, {})

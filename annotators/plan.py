@@ -15,7 +15,7 @@ from annotators.protocols import HERE as PROTOCOLS
 from annotators.units.tasks import CONDITIONS
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.settings import check_code, check_people
 from lab.core.study.protocol import Protocol, Show
 from lab.core.study.study import Blind, IntroductionKind, Predecessor, Study, Unit, sample_sha
@@ -184,7 +184,7 @@ def _plan(base: Mapping[str, Any], overrides: Mapping[str, Any], what: str) -> P
 def read_consent(path: Path) -> dict[str, str]:
     """Return the consent text by locale from a YAML mapping, or from any other text file as English."""
     what = f"consent file {path}"
-    data = read_file(path, what, most=limits.CONSENT_BYTES)
+    data = read_file(path, what, most=input_limits.CONSENT_BYTES)
     if path.suffix in (".yaml", ".yml"):
         texts: dict[str, str] = convert(read_yaml(data, what).value, dict[str, str], what)
     else:

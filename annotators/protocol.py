@@ -342,7 +342,7 @@ def word_keys(protocol: Protocol) -> list[str]:
 
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:
-    """Return the keys of all texts that a locale lacks: every ask, hint, option, definition and case."""
+    """Return the keys of all texts that are missing in a locale: every ask, hint, option, definition and case."""
     texts = {"title": protocol.title} | dict(zip(("sides.A", "sides.B"), protocol.sides, strict=False))
     for field in protocol.fields:
         texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}

@@ -174,7 +174,7 @@ from lab.core.run.run_records import Imported
 from lab.core.run.step import Action
 from lab.core.task.task import Actor, Task
 from store.formats import FailedRun, Format, KnownRun, RunSource
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 
 
 def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | KnownRun | FailedRun]:
@@ -185,7 +185,7 @@ def read(found: RunSource, known: Callable[[str], bool]) -> Iterator[Imported | 
         return
     task = Task(found.path.stem, "general", instruction=instruction)
     id = run_id("diary", found.path.stem, data)
-    draft = Draft(id, task, Actor("model", agent), format="diary", path=str(found.path), data=data)
+    draft = RunDraft(id, task, Actor("model", agent), format="diary", path=str(found.path), data=data)
     for thought in thoughts:
         draft.step(Action("wait"), thought=thought)
     draft.end("completed")
@@ -288,7 +288,7 @@ def test_an_app_of_the_phone_is_added(house: House) -> None:
     house.write("simulators/phone/apps/torch.py", APP)
     installed, teamchat = "simulators/phone/installed.py", "from simulators.phone.apps.teamchat import TeamChat\n"
     house.edit(installed, teamchat, teamchat + "from simulators.phone.apps.torch import Torch\n")
-    house.edit(installed, "    Settings(),\n", "    Settings(),\n    Torch(),\n")
+    house.edit(installed, "    SettingsApp(),\n", "    SettingsApp(),\n    Torch(),\n")
     assert house.python(USE) == "{'on': True}\n"
 
 

@@ -14,7 +14,7 @@ from tests.bounded import HANGING, ROOT
 _CHILD = r"""
 import ast, importlib, json, pkgutil, re, signal, sys
 from pathlib import Path
-from lab.core.run import limits
+from lab.core.run import input_limits
 UNITS = [" ", "\n", "a", "A", "0", "_", ".", ",", "-", "'", '"', "(", "{", "[", "<", "/", "\\", ":", "=", "é", ";",
          "a.", "1,", "a ", "a-", "(1"]
 HOWS = {"search": "search", "match": "match", "fullmatch": "fullmatch", "sub": "sub", "subn": "sub",

@@ -107,7 +107,10 @@ def step_pairs(study_data: StudyData, field: Field) -> StepPairs:
 
 
 def _sample_counts(pairs: StepPairs, place: Ints) -> SampleCounts:
-    """Return the n of numbers over these places. Missing are the steps of pairs with the same answer."""
+    """Return the sample size of a statistic over the pairs at these items.
+
+    The missing share is that of agreeing pairs in which someone named no step.
+    """
     field_places = pairs.answers.places
     places = np.unique(place)
     every = len(pairs.place) + pairs.lacking
@@ -119,7 +122,7 @@ def _sample_counts(pairs: StepPairs, place: Ints) -> SampleCounts:
 
 
 def _sum_by_index(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count: int) -> Floats:
-    """Sum weights by index (count)."""
+    """Return the sum of the weights at each index below `count`."""
     return np.bincount(at, weights=weights, minlength=count).astype(np.float64)
 
 

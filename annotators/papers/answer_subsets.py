@@ -20,7 +20,7 @@ def column(ratings: Ratings, at: int) -> Ratings:
 
 
 def select_places(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
-    """Return only some places with their missing answers, and only the traces of these places."""
+    """Return only some items with their missing answers, and only the traces of these items."""
     rows = np.array([keeps(place) for place in ratings.places], dtype=np.bool_)
     places = tuple(place for place, keep in zip(ratings.places, rows.tolist(), strict=True) if keep)
     trace, traces = clusters_at(study_data, places)
@@ -35,7 +35,7 @@ def of_places(study_data: StudyData, ratings: Ratings, places: Collection[RatedI
 
 
 def of_units(study_data: StudyData, ratings: Ratings, units: Collection[str]) -> Ratings:
-    """Return only the places of these units."""
+    """Return only the items of these units."""
     return select_places(study_data, ratings, lambda place: place.unit in units)
 
 

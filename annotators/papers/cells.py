@@ -36,7 +36,7 @@ def coefficient(
     study_data: StudyData, one: AdditiveStatistic, of: Ratings | NumericRatings, *, part: str = "",
     between: str = "people", raters: int | None = None, statistic: str = "",
 ) -> Agreement:  # fmt: skip
-    """Return a coefficient with its interval and the n of its answers. `statistic` overrides its name."""
+    """Return a coefficient with its interval and sample size. `statistic` overrides its name."""
     return EstimateMaker(study_data, of.field, of, part, between, raters).number(
         statistic or statistic_of(one.name), one
     )

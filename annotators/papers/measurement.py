@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from annotators.papers.metrics import DEFAULTS, PAPERS, MetricTerms, Number, context_of, measures
+from annotators.papers.metrics import DEFAULTS, PAPERS, MetricTerms, PaperNumber, context_of, measures
 from lab.core.errors import LabError
 from lab.core.run.measured_run import MeasuredRun
 from lab.core.text.suggestion import suggestion
@@ -28,7 +28,7 @@ KEYS: Mapping[str, Callable[[MeasuredRun], str]] = {
 }
 """Keys by which runs can be grouped, in addition to the traits of their tasks."""
 NONE = "(not told)"
-"""Group value of runs that lack the key."""
+"""Group value of runs without the key."""
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class Group(msgspec.Struct, frozen=True):
 
     by: dict[str, str]
     runs: int
-    numbers: tuple[Number, ...]
+    numbers: tuple[PaperNumber, ...]
 
 
 def measure_groups(
@@ -46,7 +46,7 @@ def measure_groups(
     terms: MetricTerms = DEFAULTS,
     *,
     demonstrations: Iterable[MeasuredRun] = (),
-    beside: Callable[[Sequence[MeasuredRun]], Iterable[Number]] = lambda cases: (),
+    beside: Callable[[Sequence[MeasuredRun]], Iterable[PaperNumber]] = lambda cases: (),
 ) -> list[Group]:
     """Return each group's numbers, sorted by the groups' values. Without `by` all runs are one group.
 

@@ -19,7 +19,7 @@ LeftOut = tuple[tuple[str, int], ...]
 """Counts of excluded things by reason."""
 
 
-class Number(msgspec.Struct, frozen=True, omit_defaults=True):
+class PaperNumber(msgspec.Struct, frozen=True, omit_defaults=True):
     """One number with its n.
 
     `metric` is the paper's own abbreviation, `part` a part of it (an action type, a depth, a split; empty for all).
@@ -73,7 +73,7 @@ class MetricContext(NamedTuple):
     ready: dict[str, Any] | None = None
 
 
-Measure = Callable[[Sequence[MeasuredRun], MetricContext], list[Number]]
+Measure = Callable[[Sequence[MeasuredRun], MetricContext], list[PaperNumber]]
 
 
 def measures(papers: Iterable[str] = PAPERS) -> dict[str, Measure]:
@@ -169,13 +169,13 @@ def mean_number(
     why: str = "",
     note: str = "",
     of: str = "runs",
-) -> Number:
+) -> PaperNumber:
     """Return the mean of values, or an undefined number with the reason `why`.
 
     Each paper binds its name and its own defaults with `partial`.
     """
     reason = "" if values else why
-    return Number(paper, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
+    return PaperNumber(paper, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
 
 
 def add_reason(out: LeftOut, reason: str, count: int) -> LeftOut:

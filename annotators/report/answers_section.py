@@ -296,7 +296,7 @@ def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
 
 
 class Grouping(NamedTuple):
-    """A partition of a question's places: each place's group, empty if it has none."""
+    """A way to group a question's answers: the group of each item, empty if it has none."""
 
     id: str
     by: str
@@ -311,7 +311,7 @@ class _RatedRun(NamedTuple):
 
 
 def _groupings(study_data: StudyData, of: FieldValues) -> Iterator[Grouping]:
-    """Yield the partitions with at least two groups."""
+    """Yield each way to group the answers (by agent, kind of task, condition, item) that gives at least two groups."""
     units = {unit.id: unit for unit in study_data.units}
     by_unit = {id: _rated_run(study_data, units[id]) for id in dict.fromkeys(place.unit for place in of.places)}
     runs = [by_unit[place.unit] for place in of.places]
@@ -329,7 +329,7 @@ def _groupings(study_data: StudyData, of: FieldValues) -> Iterator[Grouping]:
 
 
 def _target_ways(units: Mapping[str, Unit], places: Sequence[RatedItem]) -> list[Grouping]:
-    """Return the partitions by item (over several units) and by kind of item."""
+    """Return the groupings of answers by kind of item and by item. An item is grouped across units."""
     of_unit = {id: {one.id: one for one in unit.targets} for id, unit in units.items()}
     found = [of_unit[place.unit].get(place.target) for place in places]
     says: dict[str, set[str]] = {}

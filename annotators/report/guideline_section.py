@@ -65,7 +65,7 @@ def _clause_words(clause: Clause | None) -> str:
 
 
 def _cited_places(study_data: StudyData, field: str) -> dict[str, set[Place]]:
-    """Return the places at which a person cites something in this field, by what is cited."""
+    """Return the items at which a person cites something in this field, by what is cited."""
     columns = study_data.columns
     places: dict[str, set[Place]] = defaultdict(set)
     if field not in columns.fields or not columns.size:

@@ -113,7 +113,7 @@ def method_of(one: Agreement) -> str:
 
 
 def n_of(one: Agreement) -> str:
-    """Return the n of a number in words."""
+    """Return the sample size of a number in words."""
     if one.clusters == "person":
         return count(one.places, "person", "persons")
     parts = [

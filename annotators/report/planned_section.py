@@ -1,4 +1,4 @@
-"""Planned statistics that a report lacks, with reasons."""
+"""Planned statistics that are missing from a report, with reasons."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DEFAULT_REASONS: Mapping[str, str] = {
     **dict.fromkeys(("accuracy", "precision", "recall", "f1"), "no judge or model rated"),
     "majority": "at no place do more than half of the people say the same",
 }
-"""Default reasons for the lack of such a number."""
+"""Default reasons why such a number is missing."""
 
 
 def with_missing_statistics(study_data: StudyData, sections: Sequence[Section]) -> list[Section]:

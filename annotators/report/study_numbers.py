@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from annotators.papers.marks import Marks
-from annotators.papers.metrics import Number
+from annotators.papers.metrics import PaperNumber
 from annotators.report.answers_section import is_played
 from annotators.report.field_values import AnswerMeasure, FieldValues, Mask, field_values, missing_reasons
 from annotators.report.sample_section import reason_words
@@ -24,7 +24,7 @@ PAPER = "study"
 
 def study_numbers(
     study_data: StudyData, rater: int | None = None, runs: Collection[str] | None = None
-) -> Iterator[Number]:
+) -> Iterator[PaperNumber]:
     """Yield the numbers of units about these runs (None: all units). `rater` is an index into the columns' raters."""
     units = {unit.id: unit for unit in study_data.units}
     played = {(one.unit, one.by.id): one.trace for one in study_data.played}
@@ -45,7 +45,7 @@ def study_numbers(
 def _number(
     study_data: StudyData, of: FieldValues, measure: AnswerMeasure, there: Mask,
     *, agreed: bool,
-) -> Number:  # fmt: skip
+) -> PaperNumber:  # fmt: skip
     rows: Mask = np.asarray(there.any(axis=1))
     found = measure.agreed[rows] if agreed else measure.values[there]
     found = found[np.isfinite(found)]
@@ -53,7 +53,7 @@ def _number(
         (reason_words(reason), many) for reason, many in missing_reasons(of, agreed=agreed, rows=rows).items()
     )
     is_share = measure.statistic == "share"
-    return Number(
+    return PaperNumber(
         PAPER, of.field.id, float(found.mean()) if len(found) else None, "share" if is_share else "score", len(found),
         "items" if agreed else "answers", measure.name if is_share else "mean", left_out=left_out,
         undefined="" if len(found) else "nothing is settled" if agreed else "nobody has answered it",

@@ -54,7 +54,7 @@ class DoubleSample(NamedTuple):
 
 
 def double_sample(judge: npt.ArrayLike, people: npt.ArrayLike) -> DoubleSample:
-    """Return counts from arrays of 0 and 1 (units). `people` is nan for units that they did not label."""
+    """Count the combinations of two arrays with one 0 or 1 per unit. `people` is nan where nobody labelled."""
     judge_yes, truth = np.asarray(judge, np.float64) == 1, np.asarray(people, np.float64)
     yes, no = truth == 1, truth == 0
     is_unlabelled = ~(yes | no)

@@ -58,7 +58,7 @@ class ModelAgent:
         """
         self._check(history)
         screen_elements, reading = self._list_elements(screen)
-        conversation = Conversation(self.keep)
+        conversation = ActionMessages(self.keep)
         lessons = self._lessons(conversation, brief, history)
         conversation.add("system", RULES)
         picture = () if not self._picture else (_downscale(screen, self._picture),)
@@ -76,7 +76,7 @@ class ModelAgent:
             return screen_elements, ""
         return screen_elements + read_elements(text, screen.size, len(screen_elements) + 1), reading_words(text)
 
-    def _lessons(self, conversation: Conversation, brief: TaskBrief, history: Sequence[Step]) -> str:
+    def _lessons(self, conversation: ActionMessages, brief: TaskBrief, history: Sequence[Step]) -> str:
         """Return the lessons of earlier attempts. Empty for an agent without memory."""
         return ""
 
@@ -94,7 +94,7 @@ class ModelAgent:
             )
 
     def _ask_model(
-        self, conversation: Conversation, screen_elements: Sequence[ScreenElement], screen: Screen
+        self, conversation: ActionMessages, screen_elements: Sequence[ScreenElement], screen: Screen
     ) -> Proposed:
         why = ""
         # Two tries: the second one quotes the reason why the first answer is unusable.
@@ -121,7 +121,7 @@ class ModelAgent:
         raise AssertionError("unreachable")
 
 
-class Conversation:
+class ActionMessages:
     """Messages sent for one action, their cost so far, and the full text stored with the step."""
 
     def __init__(self, keep: Callable[[Blob], str]) -> None:
@@ -337,7 +337,7 @@ class LearningAgent(ModelAgent):
         """Store an attempt as material for lessons in the next one. The agent never learns its score."""
         self._past_attempts[brief] = _PastAttempt(brief, tuple(steps), status)
 
-    def _lessons(self, conversation: Conversation, brief: TaskBrief, history: Sequence[Step]) -> str:
+    def _lessons(self, conversation: ActionMessages, brief: TaskBrief, history: Sequence[Step]) -> str:
         last_attempt = None if history else self._past_attempts.pop(brief, None)
         if last_attempt is not None:
             conversation.add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.agents.targets import mentions, quoted, words
-from lab.core.run.limits import PLAYBOOK_TEXT
+from lab.core.run.input_limits import PLAYBOOK_TEXT
 from lab.core.run.step import Reply
 from lab.core.task.playbook import PlaybookMove
 

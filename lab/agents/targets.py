@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from lab.core.run.limits import PLAYBOOK_TEXT
+from lab.core.run.input_limits import PLAYBOOK_TEXT
 from lab.core.run.step import Point
 from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.task.playbook import MoveTarget, ReadValue

@@ -25,7 +25,11 @@ T = TypeVar("T")
 
 
 class TaskRule(msgspec.Struct, frozen=True):
-    """A rule that scores a task's runs. It counts only if the last decision was `when`, unless that is empty."""
+    """A rule that scores a task's runs.
+
+    `when` limits the rule to runs in which the user's last decision was `accept` or `reject`, or in which the user
+    refused nothing (`unrefused`). If it is empty, the rule always counts.
+    """
 
     name: str
     weight: float

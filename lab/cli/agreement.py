@@ -220,7 +220,7 @@ def _describe_intervals(how: IntervalTerms, cluster: str, *, by_f: bool) -> str:
 
 
 def _format_n(number: Agreement) -> str:
-    """Format the n of a coefficient."""
+    """Format the sample size of a coefficient."""
     parts = [
         f"{number.places:,} item{'' if number.places == 1 else 's'}",
         f"{number.traces:,} {number.clusters}{'' if number.traces == 1 else 's'}",

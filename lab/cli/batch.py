@@ -191,7 +191,7 @@ def _sort_environments(args: RunArguments) -> None:
 
 
 def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...], int]:
-    """Return the places to run in and the number of attempts at a time."""
+    """Return the phones or environments to run on and the number of attempts at a time."""
     from lab.runs.batch.run_places import run_places
 
     devices = args.devices or ([] if args.environments else [settings.device])

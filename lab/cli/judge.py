@@ -27,7 +27,7 @@ from lab.runs.descriptions import format_dollars, one_line, without_words
 from lab.studies.judging.batch_judging import BatchJudging
 from lab.studies.judging.judge_job import job_of, keeps_outcome_hidden
 from lab.studies.judging.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
-from lab.studies.judging.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging.judge_terms import FailedSheet, JobProgress, JudgeTerms, JudgingDone
 from lab.studies.judging.judging import JudgingJob
 from lab.studies.planning.study_places import StudyPlaces, check_goes_on, study_named
 from lab.studies.planning.study_split import check_split, keep_split
@@ -359,7 +359,7 @@ def _end_on_interrupt(job: JudgingJob, meanwhile: str) -> Iterator[None]:
 
 
 @contextmanager
-def _progress_bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
+def _progress_bar(job: JudgingJob) -> Iterator[Callable[[JobProgress], None]]:
     """Show progress on standard error: sheets, cost, remaining time."""
     if not sys.stderr.isatty():
         yield lambda progress: None

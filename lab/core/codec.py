@@ -1,9 +1,9 @@
 """Bytes to values and back: strict with our own bytes, tolerant with a stranger's.
 
-Our own: decoded with msgspec. Unknown fields and newer versions raise a `LabError`.
+Our own bytes are decoded with msgspec. Unknown fields and newer versions raise a `LabError`.
 
-A stranger's: NaN and infinities become missing, a BOM is dropped, lone surrogates are escaped reversibly, and integers
-that no column can hold become text. `StorableValue.notes` lists each change with its place.
+In a stranger's bytes NaN and infinities become missing, a BOM is dropped, lone surrogates are escaped reversibly, and
+integers that no column can hold become text. `StorableValue.notes` lists each change with its place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeVar, get_args, get_origin, get
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.text.suggestion import did_you_mean, suggestion
 from lab.core.text.text_encoding import utf8_text
 from lab.core.values.json_size import check_values
@@ -32,7 +32,7 @@ from lab.core.values.json_size import check_values
 T = TypeVar("T")
 
 MARK = "\u241b"
-"""The symbol for escape. It opens an escaped surrogate, and is doubled to mean itself."""
+"""The symbol for escape. It precedes an escaped surrogate. Where it stands for itself, it is doubled."""
 
 _SURROGATE = re.compile("[\ud800-\udfff\u241b]")
 _ESCAPED = re.compile("\u241b(u[0-9a-f]{4}|\u241b)")
@@ -81,7 +81,7 @@ def storable(text: str) -> str:
 class _Cleaner:
     """Make a decoded value storable in one walk. It counts values, because aliases may repeat them without end."""
 
-    def __init__(self, what: str, deepest: int = limits.DEPTH) -> None:
+    def __init__(self, what: str, deepest: int = input_limits.DEPTH) -> None:
         self.what = what
         self.deepest = deepest
         self.notes: list[tuple[str, str]] = []
@@ -120,8 +120,8 @@ class _Cleaner:
 
     def _check_size(self, more: int, depth: int) -> None:
         self.seen += more
-        if self.seen > limits.JSON_VALUES:
-            raise LabError(self.what, f"holds more than the {limits.JSON_VALUES:,} values that are read")
+        if self.seen > input_limits.JSON_VALUES:
+            raise LabError(self.what, f"holds more than the {input_limits.JSON_VALUES:,} values that are read")
         if depth >= self.deepest:
             raise LabError(self.what, "is nested too deeply to be read")
 
@@ -206,8 +206,8 @@ def read_yaml(data: bytes, what: str) -> StorableValue:
     Bytes, nodes, depth, aliases and merges are bounded before any value is built. Small files are cached, because Home
     and every run read those of the program, and a parse takes milliseconds.
     """
-    if len(data) > limits.YAML_BYTES:
-        raise LabError(what, f"has more than the {limits.YAML_BYTES:,} bytes of YAML that are read")
+    if len(data) > input_limits.YAML_BYTES:
+        raise LabError(what, f"has more than the {input_limits.YAML_BYTES:,} bytes of YAML that are read")
     # Not cached, because 256 large values would take much memory.
     if len(data) > _SHORT_YAML:
         return _parse_yaml(data, what)
@@ -264,18 +264,20 @@ def _check_events(text: str, what: str) -> None:
     for event in yaml.parse(text, Loader=_plain_loader()):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
-            if depth > limits.DEPTH:
+            if depth > input_limits.DEPTH:
                 raise LabError(what, "is nested too deeply to be read")
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
         node_count += isinstance(event, yaml.NodeEvent)
-        if node_count > limits.YAML_NODES:
+        if node_count > input_limits.YAML_NODES:
             raise _too_many_nodes(what)
 
 
 def _too_many_nodes(what: str) -> LabError:
     return LabError(
-        what, f"holds more than the {limits.YAML_NODES:,} values that are read, with what its aliases and merges repeat"
+        what,
+        f"holds more than the {input_limits.YAML_NODES:,} values that are read, with what its aliases and "
+        "merges repeat",
     )
 
 
@@ -301,7 +303,7 @@ class _ExpandedYaml:
         for part in node.value:
             for inner in part if isinstance(part, tuple) else (part,):
                 size += self.count(inner)
-                if size > limits.YAML_NODES:
+                if size > input_limits.YAML_NODES:
                     raise _too_many_nodes(self.what)
         self.open.remove(id(node))
         self.sizes[id(node)] = size

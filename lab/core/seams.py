@@ -79,7 +79,7 @@ class Frame(NamedTuple):
 
     @property
     def rgb(self) -> bytes:
-        """Its pixels."""
+        """The picture's pixels."""
         return rgb_of(self.pixels)
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.run.step import Usage
 from lab.core.text.plain_text import plain
 from lab.llm.attempt import CallResult, without_secrets
@@ -41,7 +41,7 @@ class BatchState(NamedTuple):
     why: str = ""
 
 
-class BatchResult(NamedTuple):
+class BatchAnswer(NamedTuple):
     """One result of a batch: an answer, or why there is none.
 
     `missing` is a paid reply without a usable answer. Its `said` is empty if the reply was empty.
@@ -124,7 +124,7 @@ class BatchApi:
         self._llm.patiently(call, read, self._stop)
         return state
 
-    def results(self, file: str) -> Iterator[BatchResult]:
+    def results(self, file: str) -> Iterator[BatchAnswer]:
         """Yield the results in a file. Skip lines that belong to no question."""
         for line in self._lines(file):
             try:
@@ -134,7 +134,7 @@ class BatchApi:
             if isinstance(value, dict) and isinstance(value.get("custom_id"), str):
                 yield self._result(value)
 
-    def _result(self, value: dict[str, Any]) -> BatchResult:
+    def _result(self, value: dict[str, Any]) -> BatchAnswer:
         reply = value.get("response")
         body = reply.get("body") if isinstance(reply, dict) else None
         status = reply.get("status_code") if isinstance(reply, dict) else None
@@ -142,11 +142,11 @@ class BatchApi:
             words = words_of_value(value.get("error") or body)
             self._llm.learn_refusal(words, status)
             why = without_secrets(f"HTTP {status}: {words}" if words else f"HTTP {status}", self._llm.terms.key_env)
-            return BatchResult(value["custom_id"], None, why)
+            return BatchAnswer(value["custom_id"], None, why)
         try:
-            return BatchResult(value["custom_id"], self._llm.read_body(body))
+            return BatchAnswer(value["custom_id"], self._llm.read_body(body))
         except NoModelAnswer as error:
-            return BatchResult(value["custom_id"], None, error.message, error)
+            return BatchAnswer(value["custom_id"], None, error.message, error)
 
     def _lines(self, file: str) -> Iterator[bytes]:
         """Yield the lines of a provider's file as they arrive. Raise `LabError` if one is too long."""
@@ -154,7 +154,7 @@ class BatchApi:
         for piece in self._pieces(file):
             *lines, rest = (rest + piece).split(b"\n")
             yield from (line for line in lines if line.strip())
-            if len(rest) > limits.MODEL_REPLY_BYTES:
+            if len(rest) > input_limits.MODEL_REPLY_BYTES:
                 raise LabError("batch", f"file {plain(file)} has a line that is longer than any answer.")
         if rest.strip():
             yield rest

@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.values.json_size import check_values
 from lab.llm.attempt import TooLarge
 from lab.llm.exchange import Exchange, current_exchange, error_in, is_completion
@@ -163,8 +163,10 @@ class EventStream(httpx.SyncByteStream):
         size, rest = 0, bytearray()
         for piece in self._reply.iter_raw():
             size += len(piece)
-            if size > limits.MODEL_REPLY_BYTES:
-                raise TooLarge(f"its reply is larger than the {limits.MODEL_REPLY_BYTES // limits.MB} MB that are read")
+            if size > input_limits.MODEL_REPLY_BYTES:
+                raise TooLarge(
+                    f"its reply is larger than the {input_limits.MODEL_REPLY_BYTES // input_limits.MB} MB that are read"
+                )
             # httpx's timeout counts from the last byte. A server that sends one byte at a time needs this one.
             if self._until is not None and time.monotonic() > self._until:
                 raise httpx.ReadTimeout("the reply did not end in time", request=self._reply.request)
@@ -177,8 +179,8 @@ class EventStream(httpx.SyncByteStream):
 
     def _count_line(self) -> None:
         self._lines_seen += 1
-        if self._lines_seen > limits.MODEL_EVENTS:
-            raise TooLarge(f"its reply comes in more than the {limits.MODEL_EVENTS:,} lines that are read")
+        if self._lines_seen > input_limits.MODEL_EVENTS:
+            raise TooLarge(f"its reply comes in more than the {input_limits.MODEL_EVENTS:,} lines that are read")
 
     def close(self) -> None:
         self._reply.close()
@@ -310,7 +312,7 @@ def _read_body(reply: httpx.Response) -> bytes:
     body = bytearray()
     for piece in reply.iter_raw():
         body += piece
-        if len(body) > limits.MODEL_REPLY_BYTES:
+        if len(body) > input_limits.MODEL_REPLY_BYTES:
             raise TooLarge(_too_large_message())
     return bytes(body)
 
@@ -324,13 +326,13 @@ def _decompress(body: bytes, encoding: str) -> bytes:
     # 32 detects gzip and zlib headers.
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
     try:
-        whole = unpacker.decompress(body, limits.MODEL_REPLY_BYTES + 1)
+        whole = unpacker.decompress(body, input_limits.MODEL_REPLY_BYTES + 1)
     except zlib.error as error:
         raise httpx.DecodingError(str(error)) from error
-    if len(whole) > limits.MODEL_REPLY_BYTES:
+    if len(whole) > input_limits.MODEL_REPLY_BYTES:
         raise TooLarge(_too_large_message())
     return whole
 
 
 def _too_large_message() -> str:
-    return f"its reply is larger than the {limits.MODEL_REPLY_BYTES // limits.MB} MB that are read"
+    return f"its reply is larger than the {input_limits.MODEL_REPLY_BYTES // input_limits.MB} MB that are read"

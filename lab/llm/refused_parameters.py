@@ -171,7 +171,7 @@ class LearnedChanges:
             return self._changes.get((model, base), frozenset())
 
     def add(self, model: str, base: str, changes: frozenset[str]) -> None:
-        """Store the changes of a request that got an answer."""
+        """Remember that requests to this model need these changes at its server."""
         with self._guard:
             self._changes[model, base] = self._changes.get((model, base), frozenset()) | changes
 

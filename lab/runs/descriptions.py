@@ -48,7 +48,7 @@ def one_line(text: str, most: int = 200) -> str:
 
 
 def short_id(id: str) -> str:
-    """Shorten the run ids in a unit's id to what tells runs apart: `019a3b7c-0485@7`."""
+    """Shorten the run ids in a unit's id so that runs remain distinct: `019a3b7c-0485@7`."""
     return _REST_OF_ID.sub(r"\1", id)
 
 
@@ -172,7 +172,7 @@ def seconds_words(seconds: float | None) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """Describe the known cost of a model's answer, and if its price is unknown."""
+    """Describe the known cost of a model's answer. Say so if its price is unknown."""
     tries = [f"{usage.tries} tries"] if usage.tries > 1 else []
     return ", ".join(
         [*_token_parts(usage), *_cost_parts(usage.cost, usage.seconds), *tries, *without_words(usage.without)]
@@ -189,7 +189,7 @@ _SETTINGS = {
 
 
 def without_words(names: Sequence[str]) -> list[str]:
-    """Describe what a server refused and an answer was given without, with the relevant settings."""
+    """Describe what a server refused, so that an answer was given without it, and the relevant settings."""
     names_with_settings = [f"{name} ({_SETTINGS[name]})" if name in _SETTINGS else name for name in names]
     return [f"without {' and '.join(names_with_settings)}, which its server refuses"] if names_with_settings else []
 

@@ -151,7 +151,7 @@ class Session:
         # Postures that were reported before the run began, to record at its start.
         self._postures: list[tuple[str, str]] = []
         self.first = self._begin_phone(device, resume)
-        self._judge = scorer_of(spec.task, self.device, self.first)
+        self._scorer = scorer_of(spec.task, self.device, self.first)
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
     def _connect_agent(self, lent: Agent | None) -> None:
@@ -258,13 +258,13 @@ class Session:
 
     def _drive(self) -> None:
         try:
-            seats = episode.Parties(self.agent, self.user, self.gate, self.device, self.person_agent)
+            parties = episode.Parties(self.agent, self.user, self.gate, self.device, self.person_agent)
             unfinished = self._pending_turn()
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
             limit = self.spec.step_limit
-            judge, crashed = self._judge, self._record_crash
-            for event in episode.run(brief, seats, self.control, self, judge, history, unfinished, limit, crashed):
+            scorer, crashed = self._scorer, self._record_crash
+            for event in episode.run(brief, parties, self.control, self, scorer, history, unfinished, limit, crashed):
                 if self.over:
                     return
                 self.append(event)
@@ -422,7 +422,7 @@ class Session:
         self.store.runs.save_draft(self.trace_id, question.id, text)
 
     def draft(self, question: Question) -> str:
-        """Return what was typed before and not sent."""
+        """Return the stored draft: what was typed before and not sent."""
         return self.store.runs.draft(self.trace_id, question.id)
 
     def question_times(self, question: Question) -> tuple[str, str] | None:

@@ -24,7 +24,7 @@ from aiohttp import web
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.text.plain_text import plain
 from lab.core.values.whole_number import whole_number
 from lab.serve.connections import SilentConnections, allow_many_files
@@ -70,7 +70,7 @@ class Waiting(Protocol):
     def leave(self) -> None: ...
 
 
-class Question(NamedTuple):
+class ParsedRequest(NamedTuple):
     """Parsed request and its API."""
 
     api: Api
@@ -143,7 +143,7 @@ class Endpoint:
             raise _Refused(_CLOSES, retry=True) from None
         except LabError as error:
             raise _Refused(_refusal_of(error)) from error
-        return await self._answer(request, Question(api, chat_request))
+        return await self._answer(request, ParsedRequest(api, chat_request))
 
     def _commit(self, request: ChatRequest) -> Waiting:
         """Commit a question and join its client, before the next request is processed."""
@@ -151,7 +151,7 @@ class Endpoint:
         waiting.join()
         return waiting
 
-    async def _answer(self, request: web.BaseRequest, question: Question) -> web.StreamResponse:
+    async def _answer(self, request: web.BaseRequest, question: ParsedRequest) -> web.StreamResponse:
         for _ in range(_TURNS):
             await asyncio.sleep(0)
         try:
@@ -174,7 +174,7 @@ class Endpoint:
         return reply
 
     async def _send_when_answered(
-        self, request: web.BaseRequest, question: Question, answer: asyncio.Future[Answer | None]
+        self, request: web.BaseRequest, question: ParsedRequest, answer: asyncio.Future[Answer | None]
     ) -> web.StreamResponse:
         """Start a reply, keep the connection alive, and finish with the answer."""
         id, model, stream = uuid.uuid4().hex, question.request.model or "human", question.request.stream
@@ -275,16 +275,16 @@ def _refusal_of(error: LabError) -> RequestRefusal:
 
 async def _read_body(request: web.BaseRequest, headers: Mapping[str, str]) -> bytes:
     """Read a request's whole body. Raise `_Refused` if it is too long or slow, or invalid."""
-    if (whole_number(headers.get("content-length", "")) or 0) > limits.ENDPOINT_BYTES:
+    if (whole_number(headers.get("content-length", "")) or 0) > input_limits.ENDPOINT_BYTES:
         raise _too_long()
     if headers.get("expect", "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     data = bytearray()
     try:
-        async with asyncio.timeout(limits.ENDPOINT_SECONDS):
+        async with asyncio.timeout(input_limits.ENDPOINT_SECONDS):
             async for piece in request.content.iter_any():
                 data += piece
-                if len(data) > limits.ENDPOINT_BYTES:
+                if len(data) > input_limits.ENDPOINT_BYTES:
                     raise _too_long()
     except TimeoutError:
         raise _Refused(RequestRefusal(408, "The request came too slowly.")) from None
@@ -295,7 +295,7 @@ async def _read_body(request: web.BaseRequest, headers: Mapping[str, str]) -> by
 
 def _too_long() -> _Refused:
     return _Refused(
-        RequestRefusal(413, f"The request has more than the {limits.ENDPOINT_BYTES:,} bytes that are read.")
+        RequestRefusal(413, f"The request has more than the {input_limits.ENDPOINT_BYTES:,} bytes that are read.")
     )
 
 
@@ -393,7 +393,7 @@ class EndpointServer:
 
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             silent.discard(request)
-            if len(server.connections) > limits.ENDPOINT_CONNECTIONS:
+            if len(server.connections) > input_limits.ENDPOINT_CONNECTIONS:
                 return _refusal_reply(
                     RequestRefusal(503, "Too many clients are connected.", "server_error"), retry=True
                 )
@@ -413,7 +413,7 @@ class EndpointServer:
             max_field_size=_HEAD_BYTES,
         )
         listener = await asyncio.get_running_loop().create_server(
-            lambda: silent.watch(server(), limits.ENDPOINT_SECONDS), sock=listening, backlog=1024
+            lambda: silent.watch(server(), input_limits.ENDPOINT_SECONDS), sock=listening, backlog=1024
         )
         await self._stopping.wait()
         listener.close()

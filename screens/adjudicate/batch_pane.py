@@ -19,7 +19,7 @@ from lab.core.run.screen_clock import Clock
 from lab.core.text.plain_text import plain
 from lab.studies.rating.rating_pace import Pace
 from lab.studies.settling.adjudication import AdjudicationSession
-from lab.studies.settling.batch_settlement import Batch, BatchScope, batch_of, raters_of, settle_batch
+from lab.studies.settling.batch_settlement import BatchScope, BatchSettlement, batch_of, raters_of, settle_batch
 from screens.adjudicate.words import question_words, reason_choices
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.item_pane import AnswerOptions
@@ -66,7 +66,7 @@ class BatchPane(ReportsErrors, Vertical):
         self.menu = Menu()
         self._disputes: Sequence[DisputedPlace] = ()
         self._scope = BatchScope()
-        self._batch: Batch | None = None
+        self._batch: BatchSettlement | None = None
         self._counting = Background(self, self._ask_reason, self._report_failure)
         self._settling = Background(self, self.post_message, self._report_failure)
 
@@ -161,7 +161,7 @@ class BatchPane(ReportsErrors, Vertical):
 
     # -- why -------------------------------------------------------------------------------------------------
 
-    def _ask_reason(self, batch: Batch) -> None:
+    def _ask_reason(self, batch: BatchSettlement) -> None:
         if self.stage != "counting":
             return  # it was left meanwhile, or another study was opened
         assert self.session is not None

@@ -26,11 +26,11 @@ from lab.runs.descriptions import one_line, short_id
 from screens.agreement import rows, words
 from screens.agreement.computation import (
     AgreementComputation,
-    AnswerCounts,
     ChartRequest,
     Charts,
     DisputedList,
     NewerRows,
+    StudyCounts,
     StudyNumbers,
     cached_charts,
     count_newer_rows,
@@ -51,7 +51,7 @@ from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
-from screens.widgets.table import Table, TableColumn
+from screens.widgets.table import RowTable, TableColumn
 from screens.widgets.text_fields import TextLine
 
 if TYPE_CHECKING:
@@ -165,17 +165,17 @@ class AgreementScreen(RoomScreen[None]):
         if study is not None and newest is not None and self.is_current and not self.counting and not self.polls.busy:
             self.polls.start(lambda: count_newer_rows(self.store, study, newest))
 
-    def _show_news(self, news: StudyOverview | StudyNumbers | NewerRows | AnswerCounts) -> None:
+    def _show_news(self, news: StudyOverview | StudyNumbers | NewerRows | StudyCounts) -> None:
         match news:
             case StudyNumbers():
                 self._show_numbers(news)
             case NewerRows():
                 self._show_newer(news)
-            case AnswerCounts():
+            case StudyCounts():
                 self._show_counts(news)
             case _:
                 self._overview = news
-                self._show_counts(AnswerCounts(news.answers, news.people, news.judges, news.open))
+                self._show_counts(StudyCounts(news.answers, news.people, news.judges, news.open))
 
     def _show_numbers(self, numbers: StudyNumbers) -> None:
         self.counting = numbers.last
@@ -187,7 +187,7 @@ class AgreementScreen(RoomScreen[None]):
         self.lay_out()
         self._poll()
 
-    def _show_counts(self, counts: AnswerCounts) -> None:
+    def _show_counts(self, counts: StudyCounts) -> None:
         raters = count(counts.people, "rater")
         judges = f", {count(counts.judges, 'judge')}" if counts.judges else ""
         still = f", {counts.open:,} not handed in" if counts.open else ""
@@ -486,7 +486,7 @@ _COLUMNS: dict[str, TableColumn] = {
 }
 
 
-class DisputedItems(Table["Dispute"]):
+class DisputedItems(RowTable["Dispute"]):
     """Items, those that split most evenly first."""
 
     HELP = """\

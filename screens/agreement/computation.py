@@ -55,7 +55,7 @@ class StudyNumbers(NamedTuple):
     last: bool = False
 
 
-class AnswerCounts(NamedTuple):
+class StudyCounts(NamedTuple):
     """Number of answers, people and judges. `open` answers are not submitted."""
 
     answers: int
@@ -109,7 +109,7 @@ class AgreementComputation:
 
     def compute_numbers(
         self, study: Study, how: IntervalTerms
-    ) -> Generator[StudyOverview | StudyNumbers | NewerRows | AnswerCounts, None, None]:
+    ) -> Generator[StudyOverview | StudyNumbers | NewerRows | StudyCounts, None, None]:
         """Yield the numbers of the last time, if newer rows made them outdated, then those of now.
 
         An overview comes before its numbers if it is cached, and else at the end.
@@ -184,9 +184,9 @@ class AgreementComputation:
             return last[1].with_interval_method(how)
 
 
-def _counts(study_data: StudyData) -> AnswerCounts:
+def _counts(study_data: StudyData) -> StudyCounts:
     columns = study_data.columns
-    return AnswerCounts(columns.size, len(study_data.people), len(study_data.judges), columns.open)
+    return StudyCounts(columns.size, len(study_data.people), len(study_data.judges), columns.open)
 
 
 def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:

@@ -20,7 +20,7 @@ from screens.agreement.words import (
     value_words,
 )
 from screens.theme import ACCENT, MUTED
-from screens.widgets.table import Table, TableColumn, cell
+from screens.widgets.table import RowTable, TableColumn, cell
 
 _BAR = 10
 """Minimum columns of a bar. In less space there is none."""
@@ -47,7 +47,7 @@ _PAIRS: dict[str, TableColumn] = {
 }
 
 
-class NumberTable(Table[Agreement]):
+class NumberTable(RowTable[Agreement]):
     """One number per line, with its interval on a common scale."""
 
     def __init__(self, id: str, columns: Mapping[str, TableColumn]) -> None:

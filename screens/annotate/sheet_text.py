@@ -17,7 +17,7 @@ from lab.core.text.plain_text import plain
 from lab.runs.descriptions import one_line
 from lab.studies.judging.judges_beside import JudgeAnswer
 from lab.studies.rating import scale_entry
-from lab.studies.rating.drafts import Draft
+from lab.studies.rating.drafts import AnswerDraft
 from lab.studies.rating.rating_pace import Pace
 from lab.studies.rating.rating_session import HandedIn, RatingSession
 from lab.studies.rating.sheet_items import SheetItem, items_of, way_of
@@ -68,7 +68,7 @@ def line_words(way: Wording, sheet: Sheet, item: SheetItem, width: int, digits: 
 # -- the item under the cursor ---------------------------------------------------------------------------------
 
 
-def item_words(way: Wording, sheet: Sheet, item: SheetItem, draft: Draft) -> Content:
+def item_words(way: Wording, sheet: Sheet, item: SheetItem, draft: AnswerDraft) -> Content:
     """Return the text of the current item: the item in full, the question, and what was added to the answer."""
     parts: list[Content | tuple[str, str]] = []
     target = item.target

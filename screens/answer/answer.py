@@ -39,7 +39,7 @@ from screens.lab import lab_of
 from screens.live.background_writes import BackgroundWrites
 from screens.live.choices import Choice, choice_bindings
 from screens.live.field import ReplyText
-from screens.live.reply import AnswerRow, OpenQuestion
+from screens.live.reply import OpenQuestion, ReplyChoices
 from screens.mirror.mirror import Mirror
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.border_words import write_title
@@ -552,7 +552,7 @@ def _title_key(turn: Turn) -> str | None:
     return None if turn.question.text.strip() else "you begin"
 
 
-class ConsentRow(AnswerRow):
+class ConsentRow(ReplyChoices):
     """Row of two replies, accept and reject. A key sends the tag that the benchmark parses."""
 
     HELP = """

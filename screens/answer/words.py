@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from screens.live.words import phrase
+from screens.widgets.translation import translation
 
 _EN = {
     "brief": "Brief",
@@ -149,7 +149,7 @@ _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 def translated(locale: str, key: str, **values: object) -> str:
     """Return a sentence of the Answer screen in that locale."""
-    return phrase(_BY_LOCALE, locale, key, **values)
+    return translation(_BY_LOCALE, locale, key, **values)
 
 
 def counted(locale: str, one: str, many: str, count: int, **values: object) -> str:

@@ -57,7 +57,7 @@ class CompareScreen(RoomScreen[None]):
         super().__init__()
         self.store = store
         self.compared: RunComparison | None = None
-        self.pairs = StepPairs("pairs")
+        self.pairs = StepPairList("pairs")
         self.phones = [StepPhone(f"{name}-phone", overlay=settings.overlay, pictures=True) for name in NAMES]
         self.pages = [TextPage(id=f"{name}-words", classes="pane") for name in NAMES]
         self._requested: tuple[str, str] | None = None
@@ -366,7 +366,7 @@ _BAR = " │ "
 _GUTTER = 3
 
 
-class StepPairs(LineList):
+class StepPairList(LineList):
     """One line per pair. The first difference has an arrow of its own."""
 
     HELP = """\

@@ -22,7 +22,7 @@ from lab.runs.descriptions import (
 from lab.studies.seats import may_run, sees_outcomes
 from screens.key_names import with_keys
 from screens.theme import ERROR, LOUD_WARNING, MUTED
-from screens.widgets.table import RowList, Table, TableColumn, fit_name_and_title
+from screens.widgets.table import RowList, RowTable, TableColumn, fit_name_and_title
 
 
 class TaskRow(NamedTuple):
@@ -57,7 +57,7 @@ _OUTCOMES = frozenset({"agent", "score"})
 """Columns that raters must not see."""
 
 
-class RunList(Table[Summary]):
+class RunList(RowTable[Summary]):
     """Stored runs, the newest first."""
 
     HELP = """\

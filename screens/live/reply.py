@@ -48,7 +48,7 @@ def asks_for_choice(question: Question) -> bool:
     return _OPEN_CHOICE.search(question.text[start : ends[asked[-1]].end()].strip()) is not None
 
 
-class AnswerRow(Choices):
+class ReplyChoices(Choices):
     """Row of replies to a proposal, each on one key. A subclass defines them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,7 +76,7 @@ class AnswerRow(Choices):
             self.pick(self.cursor)
 
 
-class DecisionRow(AnswerRow):
+class DecisionRow(ReplyChoices):
     """Row of replies to a proposal in a live run. One key sends."""
 
     HELP = """
@@ -121,7 +121,7 @@ class OpenQuestion(Card):
         question: Question
         text: str
 
-    def __init__(self, person: Actor, clock: Clock, row: AnswerRow | None = None) -> None:
+    def __init__(self, person: Actor, clock: Clock, row: ReplyChoices | None = None) -> None:
         """Create the card. `row` replaces a live run's three choices for proposals."""
         super().__init__(id="question")
         self.question: Question | None = None
@@ -282,8 +282,8 @@ class OpenQuestion(Card):
         event.stop()
         self._update_hint(translated(self.locale, "early"))
 
-    @on(AnswerRow.NothingMarked)
-    def _warn_undecided(self, event: AnswerRow.NothingMarked) -> None:
+    @on(ReplyChoices.NothingMarked)
+    def _warn_undecided(self, event: ReplyChoices.NothingMarked) -> None:
         event.stop()
         self._update_hint(translated(self.locale, "undecided", keys=self._key_words))
 

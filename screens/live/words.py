@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from screens.widgets.translation import translation
+
 _EN = {
     "asks": "The agent asks",
     "says": "The agent says",
@@ -69,15 +71,4 @@ _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 def translated(locale: str, key: str, **values: object) -> str:
     """Return a sentence of the Live screen in that locale."""
-    return phrase(_BY_LOCALE, locale, key, **values)
-
-
-def phrase(tables: Mapping[str, Mapping[str, str]], locale: str, key: str, **values: object) -> str:
-    """Return a sentence from tables by locale, English if the locale has none. `values` are inserted unchanged."""
-    english = tables["en"]
-    words = tables.get(locale) or tables.get(locale.partition("-")[0]) or english
-    text = words.get(key, english[key])
-    for name, value in values.items():
-        # Not `str.format`: keys such as {run.next} stay for `with_keys`, and a value may hold braces.
-        text = text.replace("{" + name + "}", str(value))
-    return text
+    return translation(_BY_LOCALE, locale, key, **values)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-class Answers(OptionList, inherit_bindings=False):
+class PageChoices(OptionList, inherit_bindings=False):
     """Choices below a page. A key within the first moment after the page is painted picks nothing."""
 
     HELP = """
@@ -73,9 +73,9 @@ class Answers(OptionList, inherit_bindings=False):
         Binding("up,k", "cursor_up", "Above", show=False, id="play.above", tooltip="The line above"),
     ]
     DEFAULT_CSS = """
-    Answers { height: auto; max-height: 60%; border: none; padding: 0; background: transparent; }
-    Answers:focus { border: none; background-tint: transparent; }
-    Answers > .option-list--option { padding: 0 1; }
+    PageChoices { height: auto; max-height: 60%; border: none; padding: 0; background: transparent; }
+    PageChoices:focus { border: none; background-tint: transparent; }
+    PageChoices > .option-list--option { padding: 0 1; }
     """
 
     @dataclass
@@ -220,7 +220,7 @@ class PlayScreen(RoomScreen[None]):
             with Vertical(id="play-page", classes="pane"):
                 with VerticalScroll(id="play-text", can_focus=False):
                     yield Static(id="play-body", markup=False)
-                yield Answers(self._clock)
+                yield PageChoices(self._clock)
                 yield Static(id="play-said", markup=False)
             yield self.sheet
         yield Footer()
@@ -273,7 +273,7 @@ class PlayScreen(RoomScreen[None]):
         """Show the current page, because a run may have ended meanwhile."""
         if self.part is not None:
             self.show_position()
-        self.call_after_refresh(self.query_one(Answers).note_painted)
+        self.call_after_refresh(self.query_one(PageChoices).note_painted)
 
     @property
     def where(self) -> str:
@@ -337,7 +337,7 @@ class PlayScreen(RoomScreen[None]):
         return page_of(part, here, partial(with_keys, self))
 
     def _show_page(self, page: ParticipantPage) -> None:
-        pane, answers = self.query_one("#play-page"), self.query_one(Answers)
+        pane, answers = self.query_one("#play-page"), self.query_one(PageChoices)
         pane.set_class(page.long, "-long")
         write_title(pane, page.title)
         self.query_one("#play-body", Static).update(page.body)
@@ -413,18 +413,18 @@ class PlayScreen(RoomScreen[None]):
 
     # -- answering -------------------------------------------------------------------------------------------
 
-    @on(Answers.Early)
+    @on(PageChoices.Early)
     def _say_early(self) -> None:
         if self.part is not None:
             self._say(translated(self.part.locale, "early"))
 
-    @on(Answers.NothingMarked)
+    @on(PageChoices.NothingMarked)
     def _say_unmarked(self) -> None:
         if self.part is not None:
             self._say(translated(self.part.locale, "unmarked"))
 
-    @on(Answers.Picked)
-    def _take_answer(self, message: Answers.Picked) -> None:
+    @on(PageChoices.Picked)
+    def _take_answer(self, message: PageChoices.Picked) -> None:
         message.stop()
         if self.part is None or self.position is None:
             return

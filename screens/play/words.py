@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from screens.live.words import phrase
+from screens.widgets.translation import translation
 
 _EN = {
     "consent": "Before you begin",
@@ -128,4 +128,4 @@ _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 def translated(locale: str, key: str, **values: object) -> str:
     """Return a text of the room in that locale."""
-    return phrase(_BY_LOCALE, locale, key, **values)
+    return translation(_BY_LOCALE, locale, key, **values)

@@ -10,7 +10,7 @@ from lab.core.values.rounding import format_number
 from lab.runs.descriptions import one_line
 from lab.studies.rating.rater_words import NumberLine, interval_words, lines_of, n_words, value_words
 from screens.theme import ACCENT, MUTED
-from screens.widgets.table import Table, TableColumn
+from screens.widgets.table import RowTable, TableColumn
 
 _COLUMNS: dict[str, TableColumn] = {
     "rater": TableColumn("rater", 24, shrinks=True),
@@ -39,7 +39,7 @@ _ROOMY = 96
 """Columns from which the n of a number includes its runs."""
 
 
-class RaterTable(Table[RaterNumbers]):
+class RaterTable(RowTable[RaterNumbers]):
     """A row per rater: people by code, then judges."""
 
     HELP = """\
@@ -112,7 +112,7 @@ A dash: there is no such number; the line below says why. **{raters.recount}** r
         return ""
 
 
-class RaterNumbersTable(Table[NumberLine]):
+class RaterNumbersTable(RowTable[NumberLine]):
     """One rater's numbers."""
 
     HELP = """\

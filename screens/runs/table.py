@@ -243,9 +243,9 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
     # -- what is seen ----------------------------------------------------------------------------------------
 
     def show(self, arranged: ArrangedRuns, order: Order, *, near: bool = False) -> None:
-        """Show other lines. The cursor stays on its run or group if that is still listed.
+        """Replace the table's lines. The cursor follows its run or group.
 
-        Else it goes to the first line or, with `near`, stays at its index.
+        If that is gone, the cursor goes to the first line, or with `near` keeps its index.
         """
         before, gone = _line_key(self.current), self.cursor if near else 0
         self.arranged, self.order = arranged, order

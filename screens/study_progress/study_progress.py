@@ -29,7 +29,7 @@ from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
-from screens.widgets.table import Table, TableColumn
+from screens.widgets.table import RowTable, TableColumn
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ _WIDEST = 40
 """Minimum and maximum cells of a column. The line below the table shows all of its content."""
 
 
-class _ProgressTable(Table[ProgressRow]):
+class _ProgressTable(RowTable[ProgressRow]):
     """Rows in as many columns as fit. The most useful columns are dropped last."""
 
     def __init__(self, id: str, table: Mapping[str, ProgressColumn]) -> None:

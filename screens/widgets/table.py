@@ -68,7 +68,7 @@ class RowList(LineList, Generic[Row]):
             self.go(next((at for at, row in enumerate(self.rows) if key(row) == current_key), 0))
 
 
-class Table(RowList[Row]):
+class RowTable(RowList[Row]):
     """Rows in columns under a fixed heading. `words` returns the content of a cell."""
 
     heading_rows = 1

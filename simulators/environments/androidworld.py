@@ -20,7 +20,7 @@ import msgspec
 from lab.core.codec import convert, encode, read_json
 from lab.core.errors import LabError
 from lab.core.redaction.secret_keys import without_keys
-from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.input_limits import PICTURE_BYTES
 from lab.core.run.step import ENDING, Action, Point, Question, Reply
 from lab.core.run.trace import DeviceInfo, Step
 from lab.core.run.ui_tree import Bounds, Node, UiTree

@@ -16,7 +16,7 @@ import msgspec
 from lab.core.codec import convert, encode, read_json
 from lab.core.errors import LabError
 from lab.core.redaction.secret_keys import without_keys
-from lab.core.run.limits import MB
+from lab.core.run.input_limits import MB
 from lab.core.seams import Trouble
 from lab.core.text.plain_text import plain
 

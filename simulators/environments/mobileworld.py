@@ -20,7 +20,7 @@ import msgspec
 
 from lab.core.errors import LabError
 from lab.core.redaction.password_redaction import without_password_texts
-from lab.core.run.limits import MB, PICTURE_BYTES
+from lab.core.run.input_limits import MB, PICTURE_BYTES
 from lab.core.run.step import Action, Point, Question, Reply
 from lab.core.run.trace import DeviceInfo, Step
 from lab.core.run.ui_tree import UiTree

@@ -18,7 +18,7 @@ from typing import Any
 
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.seams import WaitCancelled
 from lab.core.settings import load
 from lab.llm.client import Llm, Message, terms
@@ -155,7 +155,7 @@ def _handler(endpoint: ReplyEndpoint) -> type[BaseHTTPRequestHandler]:
             length = headers.get("content-length", "")
             if not self.path.endswith("/chat/completions") or not length.isdigit():
                 return self._send(404, encode(error_value("There is no such path here.", "invalid_request_error")))
-            if int(length) > limits.ENDPOINT_BYTES:
+            if int(length) > input_limits.ENDPOINT_BYTES:
                 return self._send(413, encode(error_value("The request is too long.", "invalid_request_error")))
             try:
                 request = read_chat(self.rfile.read(int(length)))

@@ -10,7 +10,7 @@ from simulators.phone import nav
 from simulators.phone.app import App, State
 from simulators.phone.apps.browser import Browser
 from simulators.phone.apps.calendar import Calendar
-from simulators.phone.apps.clock import Clock
+from simulators.phone.apps.clock import ClockApp
 from simulators.phone.apps.contacts import Contacts
 from simulators.phone.apps.food.food import Food
 from simulators.phone.apps.food.supper import Supper
@@ -20,7 +20,7 @@ from simulators.phone.apps.mail import Mail
 from simulators.phone.apps.maps import Maps
 from simulators.phone.apps.messages import Messages
 from simulators.phone.apps.notes import Notes
-from simulators.phone.apps.settings import Settings
+from simulators.phone.apps.settings import SettingsApp
 from simulators.phone.apps.shops.marrowby import Marrowby
 from simulators.phone.apps.shops.quillbarn import Quillbarn
 from simulators.phone.apps.social import Social
@@ -41,8 +41,8 @@ _APPS: tuple[App, ...] = (
     Marrowby(),
     Quillbarn(),
     Notes(),
-    Clock(),
-    Settings(),
+    ClockApp(),
+    SettingsApp(),
 )
 
 APPS: dict[str, App] = {app.id: app for app in (Launcher(_APPS), *_APPS)}

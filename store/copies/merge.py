@@ -28,7 +28,7 @@ from store.erasing.erasure import NotWiped
 from store.erasing.own_texts import Read, own_texts
 from store.erasing.tombstones import withdrawal_of
 from store.file.connection import database_title
-from store.file.foreign_file import Source, migrated_without, open_snapshot
+from store.file.foreign_file import MergedFile, migrated_without, open_snapshot
 from store.file.leftovers import locked_part
 from store.studies.study_extension import copy_new_rows, last_rows
 
@@ -141,7 +141,7 @@ def _distinct_files(here: Path, files: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _all_withdrawals(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
+def _all_withdrawals(store: Store, copies: Sequence[MergedFile]) -> dict[str, Withdrawal]:
     """Return everyone who withdrew in any of the files, with their earliest withdrawal."""
     withdrawals = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
     withdrawals += [row for source in copies for row in source.erasures.withdrawals.values()]
@@ -149,7 +149,7 @@ def _all_withdrawals(store: Store, copies: Sequence[Source]) -> dict[str, Withdr
     return {row.code: row for row in sorted(withdrawals, key=lambda row: (row.at, encode(row)), reverse=True)}
 
 
-def _withdrawn_texts(store: Store, sources: Sequence[Source], codes: Collection[str]) -> list[OwnText]:
+def _withdrawn_texts(store: Store, sources: Sequence[MergedFile], codes: Collection[str]) -> list[OwnText]:
     """Return the texts of people who withdrew, as far as any of the files still has them."""
     reads: list[Read] = [
         store.database.read,
@@ -158,7 +158,7 @@ def _withdrawn_texts(store: Store, sources: Sequence[Source], codes: Collection[
     return [text for read in reads for code in codes for text in own_texts(read, code)]
 
 
-def _merge_file(into: Merge, source: Source) -> None:
+def _merge_file(into: Merge, source: MergedFile) -> None:
     """Merge everything in one file."""
     merge_runs(into, source)
     merge_designs(into, source)

@@ -19,7 +19,7 @@ from lab.core.study.proofreading import Review
 from lab.core.task.design import VERSION as DESIGN_VERSION
 from lab.core.task.design import Revision
 from store.erasing.tombstones import check_no_withdrawn_signers, check_not_withdrawn
-from store.file.foreign_file import Source, text_of
+from store.file.foreign_file import MergedFile, text_of
 from store.runs import run_rows
 from store.runs.run_acts import INSERT_RUN_ACT, run_act_row
 from store.runs.run_acts import VERSION as RUN_ACT_VERSION
@@ -40,7 +40,7 @@ _RUN_TABLES: tuple[tuple[str, type[Any], int], ...] = (
 """Tables of rows about runs: table name, type of a row, and its newest stored version."""
 
 
-def merge_runs(into: Merge, source: Source) -> None:
+def merge_runs(into: Merge, source: MergedFile) -> None:
     """Merge every run with its pictures, verdicts and drafts, and rows about runs, except runs erased in any file."""
     repeating = into.repeating(lambda sql, *values: list(source.rows(sql, *values)), source.path)
     for (id,) in source.rows("SELECT id FROM trace ORDER BY n"):
@@ -62,7 +62,7 @@ def merge_runs(into: Merge, source: Source) -> None:
             into.added[f"{table}s"] += 1
 
 
-def _merge_run(into: Merge, source: Source, id: str) -> None:
+def _merge_run(into: Merge, source: MergedFile, id: str) -> None:
     here = into.db.execute("SELECT max(seq), max(kind = 'ended') FROM event WHERE trace = ?", (id,)).fetchone()
     last_seq = -1 if here[0] is None else int(here[0])
     last: AnyEvent | None = None
@@ -91,7 +91,7 @@ def _merge_run(into: Merge, source: Source, id: str) -> None:
             into.db.execute("INSERT INTO draft (trace, question, at, text) VALUES (?, ?, ?, ?)", row)
 
 
-def _checked_events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
+def _checked_events(source: MergedFile, id: str) -> Iterator[tuple[int, AnyEvent, str]]:
     """Yield a run's events with their numbers. Raise `LabError` unless they form a complete sequence."""
     expected = 0
     for seq, body in source.rows("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", id):
@@ -106,7 +106,7 @@ def _checked_events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, st
         raise LabError(f"run {id}", "holds nothing.")
 
 
-def _check_same_event(into: Merge, source: Source, id: str, seq: int, body: str) -> None:
+def _check_same_event(into: Merge, source: MergedFile, id: str, seq: int, body: str) -> None:
     row = into.db.execute("SELECT body FROM event WHERE trace = ? AND seq = ?", (id, seq)).fetchone()
     what = f"run {id}, event {seq}"
     if row[0] != body and decode(row[0], AnyEvent, what) != decode(body, AnyEvent, what):
@@ -133,7 +133,7 @@ def _insert_event(into: Merge, id: str, seq: int, event: AnyEvent) -> None:
     into.db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", uses)
 
 
-def _merge_pictures(into: Merge, source: Source, id: str) -> None:
+def _merge_pictures(into: Merge, source: MergedFile, id: str) -> None:
     """Merge a run's pictures and links. Bytes already in this file are not read."""
     bodies = into.db.execute("SELECT body FROM event WHERE trace = ?", (id,)) if into.withdrawals else ()
     here = "".join(body for (body,) in bodies)  # a redacted state has another hash here
@@ -155,7 +155,7 @@ def _merge_pictures(into: Merge, source: Source, id: str) -> None:
             into.db.execute(run_rows.LINK, (sha256, str(mime), size, str(path)))
 
 
-def _merge_verdicts(into: Merge, source: Source, id: str) -> None:
+def _merge_verdicts(into: Merge, source: MergedFile, id: str) -> None:
     for position, body in source.rows("SELECT position, body FROM verdict WHERE trace = ? ORDER BY position", id):
         verdict: Verdict = decode(text_of(body, "verdict"), Verdict, f"run {id}, verdict")
         values = (id, int(position), verdict.name, encode(verdict).decode())
@@ -176,7 +176,7 @@ def _merge_verdicts(into: Merge, source: Source, id: str) -> None:
 # -- designs ---------------------------------------------------------------------------------------------------
 
 
-def merge_designs(into: Merge, source: Source) -> None:
+def merge_designs(into: Merge, source: MergedFile) -> None:
     """Merge every act on a design.
 
     If only one of the two files has redacted runs, its wording of an act replaces the other's.

@@ -22,7 +22,7 @@ from lab.core.study.label_rules import check_answer, check_value
 from lab.core.study.rating_sheet import fields_by_target, target_of
 from lab.core.study.study import VERSION, Assignment, Study, Unit
 from store.erasing.tombstones import check_not_withdrawn
-from store.file.foreign_file import Source, text_of
+from store.file.foreign_file import MergedFile, text_of
 from store.studies.labels import insert_act, insert_label
 from store.studies.progress_tables import deferred_counting
 from store.studies.studies import (
@@ -43,7 +43,7 @@ _COUNTING_ACTS = ("commit", "reopen")
 """Acts that change which answers count. All others may still be added to a locked study."""
 
 
-def merge_studies(into: Merge, source: Source) -> None:
+def merge_studies(into: Merge, source: MergedFile) -> None:
     """Merge every version of every study."""
     for _, study in source.bodies("study", Study, VERSION):
         if storable(study.id) != study.id:
@@ -51,7 +51,7 @@ def merge_studies(into: Merge, source: Source) -> None:
         _merge_study(into, source, study)
 
 
-def _merge_study(into: Merge, source: Source, study: Study) -> None:
+def _merge_study(into: Merge, source: MergedFile, study: Study) -> None:
     locked_here, locked_there = _is_locked(into.value, study), _is_locked(source.value, study)
     body = into.value("SELECT body FROM study WHERE id = ? AND version = ?", *key_of(study))
     if body is None:
@@ -88,7 +88,7 @@ def _is_locked(one: Callable[..., Any], study: Study) -> bool:
     return one(f"SELECT 1 FROM act WHERE {_OF_VERSION} AND act = 'locked'", *key_of(study)) is not None
 
 
-def _check_no_new_answers(into: Merge, source: Source, study: Study) -> None:
+def _check_no_new_answers(into: Merge, source: MergedFile, study: Study) -> None:
     """Raise `LabError` if a study locked in `source` got answers in other files after the copies diverged."""
     acts = f"SELECT id FROM act WHERE {_OF_VERSION} AND act IN {_COUNTING_ACTS}"
     for table, sql in (("label", f"SELECT id FROM label WHERE {_OF_VERSION}"), ("act", acts)):
@@ -105,7 +105,7 @@ def _check_no_new_answers(into: Merge, source: Source, study: Study) -> None:
 # -- units -----------------------------------------------------------------------------------------------------
 
 
-def _checked_units(into: Merge, source: Source, study: Study) -> Iterator[tuple[int, Unit]]:
+def _checked_units(into: Merge, source: MergedFile, study: Study) -> Iterator[tuple[int, Unit]]:
     """Yield a study's units with their positions. Raise `LabError` if the plan was frozen over other units.
 
     Redactions and withdrawals change quoted text in units, so the sample's hash is not compared after any.
@@ -126,7 +126,7 @@ def _checked_units(into: Merge, source: Source, study: Study) -> Iterator[tuple[
         raise LabError(f"study {study.name}", f"holds {count:,} of {study.units:,} items, and nobody has withdrawn.")
 
 
-def _merge_units(into: Merge, source: Source, study: Study) -> None:
+def _merge_units(into: Merge, source: MergedFile, study: Study) -> None:
     """Erase units that the other file erased for a withdrawal. Raise `LabError` if other units differ."""
     source_units = set()
     for _, unit in _checked_units(into, source, study):
@@ -152,7 +152,7 @@ def _merge_units(into: Merge, source: Source, study: Study) -> None:
 # -- assignments, labels and acts ------------------------------------------------------------------------------
 
 
-def _merge_assignments(into: Merge, source: Source, study: Study) -> None:
+def _merge_assignments(into: Merge, source: MergedFile, study: Study) -> None:
     """Merge assignments. If both files dealt independently, this file's positions stay and the others follow."""
     units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF_VERSION}", key_of(study))}
     sql = f"SELECT DISTINCT rater FROM assignment WHERE {_OF_VERSION} ORDER BY rater"
@@ -165,7 +165,7 @@ def _merge_assignments(into: Merge, source: Source, study: Study) -> None:
             into.added["dealt"] += insert_assignments(into.db, study, assignments)
 
 
-def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> Iterator[Assignment]:
+def _assignments(source: MergedFile, study: Study, rater: str, units: set[str]) -> Iterator[Assignment]:
     sql = f"SELECT body FROM assignment WHERE {_OF_VERSION} AND rater = ? ORDER BY position"
     for (body,) in source.rows(sql, *key_of(study), rater):
         assignment: Assignment = decode(text_of(body, "assignment"), Assignment, "a row of assignment", newest=VERSION)
@@ -178,7 +178,7 @@ def _assignments(source: Source, study: Study, rater: str, units: set[str]) -> I
             yield assignment
 
 
-def _merge_labels(into: Merge, source: Source, study: Study) -> None:
+def _merge_labels(into: Merge, source: MergedFile, study: Study) -> None:
     """Merge labels under the rules for a single one. The label that one supersedes may arrive before or after it."""
     check = _label_check(into, study)
     for body, label in source.bodies("label", Label, VERSION, _OF_VERSION, *key_of(study)):
@@ -227,7 +227,7 @@ def _label_check(into: Merge, study: Study) -> Callable[[Label, str], bool]:
     return check
 
 
-def _merge_acts(into: Merge, source: Source, study: Study) -> int:
+def _merge_acts(into: Merge, source: MergedFile, study: Study) -> int:
     """Merge acts. Return how many of the new ones a locked study may still receive."""
     units = {id for (id,) in into.db.execute(f"SELECT id FROM unit WHERE {_OF_VERSION}", key_of(study))}
     late = 0

@@ -24,7 +24,7 @@ from store.erasing.quoted_texts import redact_quotations
 from store.erasing.study_redaction import RedactedContent
 from store.erasing.withdrawal import apply_withdrawal
 from store.file.connection import database_title
-from store.file.foreign_file import Source
+from store.file.foreign_file import MergedFile
 from store.runs.lineage import repetitions_of
 from store.runs.run_export import REVIEWED
 from store.runs.run_rows import TOMBSTONE, tombstone_row
@@ -42,7 +42,7 @@ class Merge:
         store: Store,
         db: sqlite3.Connection,
         name: Path,
-        copies: Sequence[Source],
+        copies: Sequence[MergedFile],
         withdrawals: Mapping[str, Withdrawal],
     ) -> None:
         self.store = store
@@ -57,7 +57,7 @@ class Merge:
         self.outside: list[str] = []
         self.known: dict[tuple[str, int], Path] = {}
         """Path of the file that each newly merged study came from."""
-        self.earlier: list[Source] = []
+        self.earlier: list[MergedFile] = []
         stones: list[Tombstone] = [
             decode(body, Tombstone, "a tombstone in the file") for (body,) in db.execute("SELECT body FROM tombstone")
         ]
@@ -188,7 +188,7 @@ class Merge:
 
     # -- adding rows -----------------------------------------------------------------------------------------
 
-    def is_present(self, source: Source, table: str, id: str, body: str, row: Any) -> bool:
+    def is_present(self, source: MergedFile, table: str, id: str, body: str, row: Any) -> bool:
         """Return True if a row is already in this file. Raise `LabError` if its id has other content here."""
         here = self.value(f"SELECT body FROM {table} WHERE id = ?", storable(id))
         if here is None:
@@ -229,7 +229,7 @@ class Merge:
         row = self.db.execute(sql, values).fetchone()
         return row[0] if row else None
 
-    def origin_of_row(self, table: str, key: str, id: str, source: Source) -> Path:
+    def origin_of_row(self, table: str, key: str, id: str, source: MergedFile) -> Path:
         """Return the path of the file that a row of this file came from: one merged before, or this one."""
         for other in self.earlier:
             if other is not source and other.value(f"SELECT 1 FROM {table} WHERE {key} = ?", id) is not None:
@@ -240,7 +240,7 @@ class Merge:
         """Return the path of the file that a study came from."""
         return self.known.get(key_of(study), self.name)
 
-    def lock_origin(self, study: Study, source: Source) -> Path:
+    def lock_origin(self, study: Study, source: MergedFile) -> Path:
         """Return the path of the file in which a study is locked."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
         paths = (other.path for other in self.earlier if other.value(sql, *key_of(study)) is not None)

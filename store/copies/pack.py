@@ -11,7 +11,7 @@ from pathlib import Path
 from lab.core.errors import LabError
 from store.file.connection import connect, database_title, sqlite_errors
 from store.file.database import Database
-from store.file.image_links import Link
+from store.file.image_links import ImageLink
 from store.file.leftovers import locked_part
 from store.file.schema import APPEND_ONLY, migrate
 from store.runs.run_rows import BLOB
@@ -89,7 +89,7 @@ def _embed(part: Path) -> None:
     try:
         copy.execute("BEGIN")
         for row in copy.execute(_OUTSIDE).fetchall():
-            blob = Link(*row).blob()
+            blob = ImageLink(*row).blob()
             if blob is not None:
                 copy.execute(BLOB, (row[0], blob.mime, len(blob.data), blob.data))
         copy.execute("COMMIT")

@@ -41,7 +41,7 @@ class ForeignErasures(msgspec.Struct, frozen=True):
     stones: dict[str, Tombstone]
 
 
-class Source:
+class MergedFile:
     """A file being merged, by the path that the user gave."""
 
     def __init__(self, path: Path, store: Store) -> None:
@@ -91,7 +91,7 @@ def text_of(body: object, table: str) -> str:
     return body
 
 
-def erasures_in(source: Source) -> ForeignErasures:
+def erasures_in(source: MergedFile) -> ForeignErasures:
     """Return the erasures that a file records, empty for tables that an older file lacks."""
     tables = {name for (name,) in source.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
     people: list[Withdrawal] = []
@@ -104,7 +104,7 @@ def erasures_in(source: Source) -> ForeignErasures:
 
 
 @contextmanager
-def open_snapshot(path: Path) -> Iterator[Source]:
+def open_snapshot(path: Path) -> Iterator[MergedFile]:
     """Open a file as one snapshot, unaffected by writers. Raise `LabError` if damaged or not a hitlab file."""
     from store.store import Store
 
@@ -115,7 +115,7 @@ def open_snapshot(path: Path) -> Iterator[Source]:
         with sqlite_errors(path):
             # The read transaction stays open until the connection closes: that is the snapshot.
             db.execute("BEGIN")
-        source = Source(path, store)
+        source = MergedFile(path, store)
         with source.errors_named():
             # Linked pictures are outside the file, and often on another machine.
             wrong = store.check(links=False)
@@ -125,7 +125,7 @@ def open_snapshot(path: Path) -> Iterator[Source]:
 
 
 @contextmanager
-def migrated_without(source: Source, withdrawals: Mapping[str, Withdrawal]) -> Iterator[Source]:
+def migrated_without(source: MergedFile, withdrawals: Mapping[str, Withdrawal]) -> Iterator[MergedFile]:
     """Yield the file migrated to this schema and with these people withdrawn, as a copy if either is needed.
 
     A kit is not copied for withdrawals.
@@ -146,4 +146,4 @@ def migrated_without(source: Source, withdrawals: Mapping[str, Withdrawal]) -> I
             with source.errors_named(), store.erasure.erasing() as eraser:
                 for row in leave:
                     apply_withdrawal(eraser, row)
-            yield Source(source.path, store)
+            yield MergedFile(source.path, store)

@@ -12,18 +12,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab.core.codec import unescape_surrogates
+from lab.core.run.input_limits import PICTURE_BYTES
 from lab.core.run.run_records import Blob
 from store.file.database import Database
-
-MAX_BYTES = 64 * 1024**2
-"""Maximum size in bytes of a linked picture that is read."""
 
 _OUTSIDE = "SELECT count(DISTINCT sha256) FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob)"
 _LINKS = "SELECT sha256, mime, size, path FROM link"
 _MAX_NAMED = 20
 
 
-class Link(NamedTuple):
+class ImageLink(NamedTuple):
     """Path of a linked picture with its hash, MIME type and `size` in bytes."""
 
     sha256: str
@@ -36,7 +34,7 @@ class Link(NamedTuple):
         path = Path(unescape_surrogates(self.path))
         try:
             about = path.stat()
-            if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > MAX_BYTES:
+            if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > PICTURE_BYTES:
                 return None
             with path.open("rb") as file:
                 # One byte more shows that the file has grown since stat().
@@ -69,10 +67,11 @@ class Links:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def for_picture(self, sha256: str) -> list[Link]:
+    def for_picture(self, sha256: str) -> list[ImageLink]:
         """Return the links to a picture, empty if none. A blob in the file takes precedence."""
         return [
-            Link(*row) for row in self._database.rows_in("link", f"{_LINKS} WHERE sha256 = ? ORDER BY rowid", sha256)
+            ImageLink(*row)
+            for row in self._database.rows_in("link", f"{_LINKS} WHERE sha256 = ? ORDER BY rowid", sha256)
         ]
 
     def count_outside(self) -> int:
@@ -115,13 +114,13 @@ class Links:
         blobs = (link.blob() for link in self.for_picture(sha256))
         return next((blob for blob in blobs if blob is not None), None)
 
-    def lost(self) -> list[Link]:
+    def lost(self) -> list[ImageLink]:
         """Return one link for each picture that is only linked and whose files are all gone or changed."""
-        pictures: dict[str, list[Link]] = {}
+        pictures: dict[str, list[ImageLink]] = {}
         for row in self._database.rows_in(
             "link", f"{_LINKS} WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"
         ):
-            pictures.setdefault(row[0], []).append(Link(*row))
+            pictures.setdefault(row[0], []).append(ImageLink(*row))
         return [links[0] for links in pictures.values() if all(link.blob() is None for link in links)]
 
     def problems(self) -> list[str]:
@@ -132,7 +131,7 @@ class Links:
         return [*sentences, f"{more} more linked pictures are gone or have changed"] if more else sentences
 
 
-def _has_same_size(link: Link) -> bool:
+def _has_same_size(link: ImageLink) -> bool:
     try:
         return Path(unescape_surrogates(link.path)).stat().st_size == link.size
     except (OSError, ValueError):

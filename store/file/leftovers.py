@@ -106,7 +106,7 @@ def _is_held(path: Path) -> bool:
 
 
 def sweep(folders: Iterable[Path], *, temporary: bool = False) -> Swept:
-    """Remove the leftovers in these folders, not in their subfolders, and with `temporary` in the temporary folder."""
+    """Remove leftovers that lie directly in these folders. `temporary` also sweeps the system's temporary folder."""
     removed_paths: list[Path] = []
     remaining_paths: list[Path] = []
     paths = [path for folder in dict.fromkeys(folders) for path in _leftovers_in(folder, _is_part)]

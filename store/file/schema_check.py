@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from store.file.schema import APPEND_ONLY, VERSION, triggers, user_version
 from store.studies import progress_tables
 
@@ -35,15 +35,18 @@ _INSTRUCTIONS = 10
 def schema_bounded(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
     """Raise `LabError` if the schema, which SQLite reads with the first statement, exceeds the limits."""
     # A progress handler that returns 1 interrupts SQLite after that many instructions.
-    connection.set_progress_handler(lambda: 1, limits.SCHEMA_PARTS * _INSTRUCTIONS)
-    longest = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.SCHEMA_SQL)
+    connection.set_progress_handler(lambda: 1, input_limits.SCHEMA_PARTS * _INSTRUCTIONS)
+    longest = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, input_limits.SCHEMA_SQL)
     try:
         yield
     except sqlite3.Error as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-            words = f"holds more than the {limits.SCHEMA_PARTS:,} tables, indices, views and triggers that are read."
+            words = (
+                f"holds more than the {input_limits.SCHEMA_PARTS:,} tables, indices, views and triggers that are read."
+            )
         elif error.sqlite_errorcode == sqlite3.SQLITE_TOOBIG:
-            words = f"holds a table, index, view or trigger of more than {limits.SCHEMA_SQL // limits.KB} kB of SQL."
+            size = input_limits.SCHEMA_SQL // input_limits.KB
+            words = f"holds a table, index, view or trigger of more than {size} kB of SQL."
         else:
             raise
         raise LabError(f"database {path}", words, _CHANGED) from error

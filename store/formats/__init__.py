@@ -15,7 +15,7 @@ import msgspec
 
 from lab.core.codec import read_json
 from lab.core.errors import LabError
-from lab.core.run.limits import JSON_BYTES
+from lab.core.run.input_limits import JSON_BYTES
 from lab.core.run.run_records import Blob, Clearance, Imported, Tombstone, Verdict
 from lab.core.run.trace import AnyEvent
 from lab.core.study.proofreading import Review

@@ -35,7 +35,7 @@ def error_in(fields: Mapping[str, Any]) -> str | None:
     return None
 
 
-class Draft:
+class RunDraft:
     """One run being read. Add its parts in the source's order, then call `imported()`.
 
     `path` is the origin as shown to users. `data` are the main file's bytes. The id is computed by `run_id`, so that a

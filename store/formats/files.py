@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
-from lab.core.run.limits import JSON_BYTES, UNPACKED_AT_LEAST, UNPACKED_PER_BYTE
+from lab.core.run.input_limits import JSON_BYTES, UNPACKED_AT_LEAST, UNPACKED_PER_BYTE
 
 SNIFFED = 64 * 1024
 """Bytes of a file that are read to recognize its format."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
-from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.input_limits import PICTURE_BYTES
 from lab.core.run.run_records import Blob
 from lab.core.run.step import Observation
 from lab.core.run.ui_tree import UiTree

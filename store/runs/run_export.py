@@ -46,7 +46,7 @@ def export_runs(
         raise LabError(f"format {format}", problem, code=2)
     if out.exists() or out.is_symlink():
         raise LabError(str(out), "is there already; nothing was written.", "Name a new folder.")
-    runs = [ReviewedRun(store, id) if reviewed else RecordedRun(store, id) for id in dict.fromkeys(ids)]
+    runs = [ReviewedRun(store, id) if reviewed else ExportedRun(store, id) for id in dict.fromkeys(ids)]
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
         with locked_part(part, folder=True):
@@ -61,7 +61,7 @@ def export_runs(
     return size
 
 
-class RecordedRun:
+class ExportedRun:
     """A run as stored in the file."""
 
     reviewed: str | None = None
@@ -105,7 +105,7 @@ class RecordedRun:
         return self.store.erasure.replaced_by(self.source)
 
 
-class ReviewedRun(RecordedRun):
+class ReviewedRun(ExportedRun):
     """A demonstration's reviewed text as a run of its own, with an id derived from the reviewed values."""
 
     def __init__(self, store: Store, id: str) -> None:

@@ -1,13 +1,11 @@
 """Import of runs from files and folders, with totals for the command line.
 
-Repeated attempts with identical steps, told apart only by their logs' times or their pictures.
+A run's id is derived from its name and steps. Repeated attempts with identical steps differ only in their logs' times
+or their pictures: the first imported attempt gets the derived id, and for later ones these times, or else the pictures,
+are part of the id.
 
-A run's id is derived from its name and steps. The first imported attempt gets that id. For later ones the times in
-their logs, or else their pictures, are part of the id.
-
-Imported runs whose source lacks pictures: stored under an id of their own, which leaves room for the whole run.
-
-Rows are never changed: the run with its pictures restored is another run, stored beside the incomplete one.
+A run whose source has lost pictures is stored under an id of its own. Rows are never changed, so the same run with its
+pictures restored is another run, stored beside the incomplete one.
 """
 
 from __future__ import annotations
@@ -50,7 +48,7 @@ class Tally(msgspec.Struct):
     failed: int
 
 
-class Report(msgspec.Struct):
+class ImportReport(msgspec.Struct):
     """Result of `import`. `skipped` runs were in the file before. `formats` holds the numbers by format.
 
     `formats` leaves out files of unknown format. `interrupted` means that a person stopped it early. `linked` counts
@@ -81,7 +79,7 @@ def import_paths(
     on_incomplete: Callable[[str], None] = lambda _: None,
     link: bool = False,
     encoding: str = "",
-) -> Report:
+) -> ImportReport:
     """Import every run below `paths`. An unreadable run is reported as failed and the others still come in.
 
     `on_run` is called once a run is on the disk, with its id (or the path that failed) and the outcome,
@@ -102,9 +100,9 @@ def import_paths(
     return importing.report
 
 
-def failed_import(paths: Iterable[Path], format: str | None = None, *, encoding: str = "") -> Report | None:
+def failed_import(paths: Iterable[Path], format: str | None = None, *, encoding: str = "") -> ImportReport | None:
     """Return the report of an import that would yield no run, without a database, or None if any run is readable."""
-    report = Report(0, 0, [])
+    report = ImportReport(0, 0, [])
     fallbacks = Fallbacks()
     for path in paths:
         count = len(report.failed)
@@ -145,7 +143,7 @@ class _Import:
         self.on_run = on_run
         self.on_incomplete = on_incomplete
         self.link = link
-        self.report = Report(0, 0, [])
+        self.report = ImportReport(0, 0, [])
         self.fallbacks = Fallbacks()
         self.batch: list[_PendingRun] = []
         self.bytes = 0

@@ -25,7 +25,7 @@ from lab.core.task.task import Task
 from lab.core.values.ids_and_clock import not_before, now
 from store.erasing.tombstones import check_no_withdrawn_signers
 from store.file.database import Database
-from store.file.image_links import Link, Links
+from store.file.image_links import ImageLink, Links
 from store.runs import run_rows
 from store.runs.run_acts import TABLE, RunActs, RunState, StoredAgents, list_condition
 
@@ -284,7 +284,7 @@ class Runs:
         )  # fmt: skip
         return (time_rows[0][0], time_rows[0][1] or "") if time_rows and time_rows[0][0] else None
 
-    def links(self, sha256: str) -> list[Link]:
+    def links(self, sha256: str) -> list[ImageLink]:
         """Return the links to a picture, empty if none."""
         return self._links.for_picture(sha256)
 

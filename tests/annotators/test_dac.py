@@ -9,7 +9,7 @@ import pytest
 from annotators.papers.dac.actions import demonstrated_steps, proposed_actions
 from annotators.papers.dac.metrics import measure
 from annotators.papers.dac.runs import Demonstrations
-from annotators.papers.metrics import MetricContext, Number, context_of
+from annotators.papers.metrics import MetricContext, PaperNumber, context_of
 from lab.core.errors import LabError
 from lab.core.run.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run.step import Action
@@ -34,11 +34,11 @@ def case(id: str, letters: str, of: Task | None = None, who: str = "model", **to
     return MeasuredRun(id, of or task(), agent, told.pop("acts", acts), "completed", **told)
 
 
-def numbers(*cases: MeasuredRun) -> dict[tuple[str, str], Number]:
+def numbers(*cases: MeasuredRun) -> dict[tuple[str, str], PaperNumber]:
     return {(one.metric, one.part): one for one in measure(cases, context_of(cases))}
 
 
-def values(found: dict[tuple[str, str], Number], *metrics: str, part: str = "") -> list[float | None]:
+def values(found: dict[tuple[str, str], PaperNumber], *metrics: str, part: str = "") -> list[float | None]:
     return [found[metric, part].value for metric in metrics]
 
 

@@ -20,7 +20,7 @@ from annotators.papers.fingertip.text_similarity import (
     similarity,
 )
 from annotators.papers.fingertip.tracks import action_text, executions_of, guess_in, sequence_of, type_of
-from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
+from annotators.papers.metrics import LeftOutTally, MetricTerms, PaperNumber, context_of
 from lab.core.run.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run.run_records import Verdict
 from lab.core.run.step import Action, Question, Usage
@@ -66,9 +66,9 @@ def guess(task: str, text: str | None, **more: Any) -> MeasuredRun:
     return MeasuredRun(f"guess {task}", design, MODEL, steps, "completed")._replace(**more)
 
 
-def numbers(*cases: MeasuredRun, **terms: Any) -> dict[tuple[str, str], Number]:
+def numbers(*cases: MeasuredRun, **terms: Any) -> dict[tuple[str, str], PaperNumber]:
     told = measure(cases, context_of(cases, MetricTerms(**terms)))
-    keyed: dict[tuple[str, str], Number] = {(n.metric, n.part): n for n in told}
+    keyed: dict[tuple[str, str], PaperNumber] = {(n.metric, n.part): n for n in told}
     assert len(keyed) == len(told)
     for number in told:
         assert number.paper == "fingertip"

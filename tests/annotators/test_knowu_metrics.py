@@ -14,7 +14,7 @@ from annotators.papers.knowu.metrics import measure
 from annotators.papers.knowu.policy import paper_policy, script_policy, warrants_intervention
 from annotators.papers.knowu.runs import runs_of
 from annotators.papers.knowu.tasks import HABITS, difficulty_of, split_of
-from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, context_of
+from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, PaperNumber, context_of
 from lab.core.run.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run.run_records import Verdict
 from lab.core.run.step import Action, ActionKind, Question, Reply
@@ -69,9 +69,9 @@ def case(name: str, *steps: MeasuredStep, score: float | None = 1.0, **more: Any
     return held._replace(**more)
 
 
-def numbers(*cases: MeasuredRun, terms: MetricTerms | None = None) -> dict[tuple[str, str, str], Number]:
+def numbers(*cases: MeasuredRun, terms: MetricTerms | None = None) -> dict[tuple[str, str, str], PaperNumber]:
     told = measure(cases, context_of(cases, terms or MetricTerms(profiles=HABITED)))
-    keyed: dict[tuple[str, str, str], Number] = {
+    keyed: dict[tuple[str, str, str], PaperNumber] = {
         (number.metric, number.part, number.version): number for number in told
     }
     assert len(keyed) == len(told)
@@ -416,7 +416,7 @@ def test_the_published_bundles_give_their_counted_results(
         cases.append(
             MeasuredRun(imported.id, start.task, start.agent, steps, end.status, score=end.score, source=start.source)
         )
-    told: dict[tuple[str, str, str], Number] = {
+    told: dict[tuple[str, str, str], PaperNumber] = {
         (n.metric, n.part, n.version): n for n in measure(cases, MetricContext({}))
     }
     assert told["Hybrid score", "", "paper"].undefined == "no run has a lambda and the scores that it weighs"

@@ -9,7 +9,7 @@ import pytest
 from annotators.papers.memgui.attempts import chains_of, difficulty_of, memory_of
 from annotators.papers.memgui.irr import irr_of, rate
 from annotators.papers.memgui.metrics import measure
-from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
+from annotators.papers.metrics import LeftOutTally, MetricTerms, PaperNumber, context_of
 from lab.core.run.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run.run_records import Verdict
 from lab.core.run.step import Action, Usage
@@ -52,9 +52,9 @@ def seen(total: int, used: int, percent: float) -> Verdict:
     return analysis("llm_analysis", total_information_units=total, correctly_used_units=used, irr_percentage=percent)
 
 
-def numbers(*cases: MeasuredRun, **terms: Any) -> dict[tuple[str, str, str], Number]:
+def numbers(*cases: MeasuredRun, **terms: Any) -> dict[tuple[str, str, str], PaperNumber]:
     told = measure(cases, context_of(cases, MetricTerms(**terms)))
-    keyed: dict[tuple[str, str, str], Number] = {(n.metric, n.part, n.version): n for n in told}
+    keyed: dict[tuple[str, str, str], PaperNumber] = {(n.metric, n.part, n.version): n for n in told}
     assert len(keyed) == len(told)
     for number in told:
         assert number.paper == "memgui"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annotators.papers.metrics import Number, context_of
+from annotators.papers.metrics import PaperNumber, context_of
 from annotators.papers.pspa.metrics import measure
 from lab.core.run.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run.step import Action, Usage
@@ -39,7 +39,7 @@ def run(id: str, task: Task = TASK, agent: str = "model:m", **told: Any) -> Meas
     return MeasuredRun(id, task, Actor("model", agent), told.pop("acts", DOES), told.pop("status", "completed"), **told)
 
 
-def numbers(*cases: MeasuredRun) -> dict[tuple[str, str], Number]:
+def numbers(*cases: MeasuredRun) -> dict[tuple[str, str], PaperNumber]:
     return {(one.metric, one.part): one for one in measure(cases, context_of(cases))}
 
 

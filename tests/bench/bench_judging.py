@@ -32,7 +32,7 @@ from lab.llm.client import Llm, ModelAnswer, ModelTerms
 from lab.llm.cluster_executor import ClusterExecutor
 from lab.llm.executor import ModelExecutor, ModelQuestion, closing_executor
 from lab.studies.judging.judge_job import job_of
-from lab.studies.judging.judge_terms import JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging.judge_terms import JobProgress, JudgeTerms, JudgingDone
 from lab.studies.judging.judging import JudgingJob
 from store.store import Store
 from tests.bench.timed_model import ANSWERS
@@ -113,7 +113,7 @@ def measured(llm: Llm, job: JudgingJob, executor: ModelExecutor, parts: Mapping[
     memory: dict[str, list[float]] = {name: [] for name in parts}
     killed, tenths = False, 0
 
-    def tell(progress: JudgeProgress) -> None:
+    def tell(progress: JobProgress) -> None:
         nonlocal killed, tenths
         if not killed and progress.done * 2 >= progress.total:
             killed = True

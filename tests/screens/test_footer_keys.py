@@ -30,7 +30,7 @@ from screens.key_names import typed_character
 from screens.keymap import named_bindings
 from screens.live.choices import Choices
 from screens.mirror.mirror import Mirror
-from screens.play.play import Answers
+from screens.play.play import PageChoices
 from screens.widgets.footer import Footer
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed, spread
@@ -136,7 +136,7 @@ def busy(app: LabApp) -> bool:
         return True
     unready = False
     for widget in app.screen.walk_children():  # once: to ask for each class takes as long as to paint
-        if isinstance(widget, Answers | Choices):
+        if isinstance(widget, PageChoices | Choices):
             widget._clock = LOOKED
             unready |= _unread(widget)
         elif isinstance(widget, Mirror):
@@ -154,7 +154,7 @@ def _toasts(app: LabApp) -> frozenset[str]:
     return frozenset(note.identity for note in app._notifications)
 
 
-def _unread(lines: Answers | Choices) -> bool:
+def _unread(lines: PageChoices | Choices) -> bool:
     """Whether lines to choose from stand there so shortly that no key counts yet."""
     return bool(lines.region.area) and lines.has_focus and not lines.disabled and not lines.ready
 

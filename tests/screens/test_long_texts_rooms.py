@@ -30,7 +30,7 @@ from screens.author.author import AuthorScreen
 from screens.compare.compare import CompareScreen
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
-from screens.play.play import Answers
+from screens.play.play import PageChoices
 from screens.replay.replay import ReplayScreen
 from screens.review.review import ReviewScreen
 from screens.sent.sent import SentScreen
@@ -249,7 +249,7 @@ async def test_the_pages_of_a_study_that_is_played(store: Store, until: Until, l
     study = played(store, [one], ("P1",), quiz=1, consent={"en": texts[0].text})
     app = Playing(store, study)
     async with app.run_test(size=sizes[0]) as pilot:
-        answers = app.room.query_one(Answers)
+        answers = app.room.query_one(PageChoices)
         for stage, text in zip(("consent", "card", "brief"), texts, strict=False):
             await until(pilot, lambda stage=stage: app.readable and app.stage == stage)
             page = app.room.query_one("#play-page")

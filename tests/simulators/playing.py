@@ -105,11 +105,11 @@ def play(
     phone = Blind(state=state)
     first = phone.snapshot()
 
-    def judge(state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.EpisodeScore:
+    def scorer(state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.EpisodeScore:
         return episode.EpisodeScore(*task_checks.score(task, first, state or {}, steps))
 
-    seats = episode.Parties(agent or playing(task), Scripted(script), gate or PassGate(), phone)
-    events = list(episode.run(brief_of(task, persona), seats, RunControl(), Keep(), judge))
+    parties = episode.Parties(agent or playing(task), Scripted(script), gate or PassGate(), phone)
+    events = list(episode.run(brief_of(task, persona), parties, RunControl(), Keep(), scorer))
     ended = events[-1]
     assert isinstance(ended, Ended)
     return Played([e for e in events if isinstance(e, Step)], ended, first, phone.snapshot())

@@ -12,7 +12,7 @@ import pytest
 
 from lab.cli.main import main
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.run.run_records import Imported, Tombstone, Verdict
 from lab.core.study.proofreading import Review
 from lab.core.task.task import Actor
@@ -192,7 +192,7 @@ def beneath(calls: int, act: Callable[[], object]) -> None:
 
 
 def test_what_nests_as_deep_as_is_read_can_be_covered_in_every_copy(store: Store, tmp_path: Path) -> None:
-    levels = limits.ROW_DEPTH - 5  # a line, its event, what is proposed, the action, its raw form
+    levels = input_limits.ROW_DEPTH - 5  # a line, its event, what is proposed, the action, its raw form
     folder = exported(store, tmp_path)
     renamed('"kind":"click"', f'"kind":"click","raw":{{"z":{"[" * levels}"Zsecret"{"]" * levels}}}')(folder)
     here, there, whole = tmp_path / "here.db", tmp_path / "there.db", tmp_path / "whole.db"

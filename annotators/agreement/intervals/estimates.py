@@ -27,7 +27,7 @@ MEAN = "the mean of people"
 
 
 class SampleCounts(NamedTuple):
-    """The n of a statistic, and the answers missing from it."""
+    """Sample size of a statistic, and the answers missing from it."""
 
     places: int
     units: int
@@ -43,7 +43,7 @@ def needs_all(statistic: str) -> bool:
 
 
 def sample_counts(of: Ratings | NumericRatings, statistic: str = "") -> SampleCounts:
-    """Return the n of a statistic over items that two of these raters answered (a two-way ICC: all of them).
+    """Return the sample size of a statistic over items that two of these raters answered (a two-way ICC: all of them).
 
     The missing share is of all due answers, or of all items if two columns are compared.
     """

@@ -54,10 +54,10 @@ def ratings_of(
 ) -> Ratings:  # fmt: skip
     """Return the answers of raters (indices into the columns, default: the people) to a nominal, ordinal or flag field.
 
-    A flag that was not raised on a sheet that is handed in is `no`. `kind` selects targets of one kind (fixed,
-    flexible). `derived` `after` applies paths and the dependency rule, for tdg. Pilot units and a rule's answers never
-    count. People without any answer get no column, but their due answers are in `missing`. Places are those at which
-    anyone answered.
+    The answers are those of each rater's `run`-th rating. A flag that was not raised on a sheet that is handed in is
+    `no`. `kind` selects targets of one kind (fixed, flexible). `derived="after"` first applies paths and the dependency
+    rule (tdg only). Pilot units and a rule's answers never count. A person without answers gets no column; the answers
+    that they owe are counted in `missing`. The rows are the items that at least one rater answered.
     """
     who = tuple(study_data.people if raters is None else raters)
     key = ("ratings", field, who, raters is None, kind, derived == "after", run)

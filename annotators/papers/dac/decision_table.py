@@ -23,7 +23,7 @@ TAKEN = "taken"
 _SOURCE = "DAC-Bench 2.6, Table 3"
 
 
-class Decision(NamedTuple):
+class LabelledDecision(NamedTuple):
     """A decision that a run reached and raters labelled, for which the right way is known."""
 
     unit: Unit
@@ -48,11 +48,11 @@ def sections(study_data: StudyData) -> list[Section]:
 
 def decisions(
     study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
-) -> tuple[list[Decision], dict[str, int]]:
+) -> tuple[list[LabelledDecision], dict[str, int]]:
     """Return each decision of agents' runs, and the number left out by reason."""
     golds = _golds(study_data, truth_by_place, cases)
     names = method_names(cases.values())
-    rows: list[Decision] = []
+    rows: list[LabelledDecision] = []
     left_out: dict[str, int] = {}
     for unit in asked_units(study_data):
         case = cases.get(unit.id)
@@ -66,7 +66,9 @@ def decisions(
             if why or one is None:
                 left_out[why] = left_out.get(why, 0) + 1
             else:
-                rows.append(Decision(unit, names[method_of(case)], _depth(target.kind), plain(one.value) in right))
+                rows.append(
+                    LabelledDecision(unit, names[method_of(case)], _depth(target.kind), plain(one.value) in right)
+                )
     return rows, left_out
 
 
@@ -104,7 +106,7 @@ def _depth(kind: str) -> int:
     return 1 if number is None else number
 
 
-def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
+def _accuracy(study_data: StudyData, choices: Sequence[LabelledDecision]) -> Table:
     depths = sorted({one.depth for one in choices})
     parts = [("All", None), *((f"Depth {depth}", depth) for depth in depths)]
     rows: list[tuple[Cell, ...]] = []
@@ -138,7 +140,7 @@ def _asked_depths(study_data: StudyData, agent: str) -> dict[tuple[str, str], in
 
 def _share(
     study_data: StudyData,
-    choices: Sequence[Decision],
+    choices: Sequence[LabelledDecision],
     depth_by_place: Mapping[tuple[str, str], int],
     agent: str,
     depth: int | None,

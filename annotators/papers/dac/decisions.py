@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from annotators.papers.dac.runs import NOT_DEMONSTRATED, DemonstrationMatch, MatchedRun
-from annotators.papers.metrics import LeftOutTally, MetricContext, Number, demonstrations_of_task, mean
+from annotators.papers.metrics import LeftOutTally, MetricContext, PaperNumber, demonstrations_of_task, mean
 from lab.core.run.measured_run import MeasuredRun
 from lab.core.task.task import Branch
 
@@ -16,7 +16,7 @@ class _GatedDecision(NamedTuple):
     right: bool
 
 
-def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: MetricContext) -> Iterator[Number]:
+def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: MetricContext) -> Iterator[PaperNumber]:
     """Yield decision accuracy in two forms, each whole, by depth, and for all deeper than the first together.
 
     The first compares the option that raters saw the run take with the right one of the task, else with those of its
@@ -79,7 +79,9 @@ def _deciding_step(against: DemonstrationMatch, branch: Branch) -> int | None:
     return against.kept.index(step) if step in against.kept else None
 
 
-def _numbers(metric: str, decision_list: Sequence[_GatedDecision], tally: LeftOutTally, none: str) -> Iterator[Number]:
+def _numbers(
+    metric: str, decision_list: Sequence[_GatedDecision], tally: LeftOutTally, none: str
+) -> Iterator[PaperNumber]:
     depths = sorted({one.depth for one in decision_list})
     parts = [
         ("", decision_list),
@@ -91,4 +93,4 @@ def _numbers(metric: str, decision_list: Sequence[_GatedDecision], tally: LeftOu
     for part, some in parts:
         value = mean([float(one.right) for one in some])
         out, why = (() if part else tally.counts), "" if some else none
-        yield Number("dac", metric, value, "share", len(some), "decisions", part, "", out, why)
+        yield PaperNumber("dac", metric, value, "share", len(some), "decisions", part, "", out, why)

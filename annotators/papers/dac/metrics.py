@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from annotators.papers.dac.decisions import decisions
 from annotators.papers.dac.runs import Demonstrations, MatchedRun, demonstrations, why_not_comparable
-from annotators.papers.metrics import LeftOutTally, MetricContext, Number, demonstrations_of_task, mean
+from annotators.papers.metrics import LeftOutTally, MetricContext, PaperNumber, demonstrations_of_task, mean
 from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
@@ -35,7 +35,7 @@ class _JudgedRun(NamedTuple):
     why: str
 
 
-def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[PaperNumber]:
     """Return EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the paper's parts.
 
     EM and TM are over all steps of the demonstrations together, the others are means over runs. A demonstration's steps
@@ -60,7 +60,7 @@ def _judge_run(case: MeasuredRun, context: MetricContext, ready: Demonstrations)
     return _JudgedRun(case, None if why else ready.best_matches(case, demonstrations(case, golds)), why)
 
 
-def _main_numbers(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
+def _main_numbers(runs: Sequence[_JudgedRun], part: str) -> Iterator[PaperNumber]:
     matches, out = _matched_runs(runs)
     emit_main = _number_maker(part, out)
     steps = sum(one.em.steps for one in matches)
@@ -73,7 +73,7 @@ def _main_numbers(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
     yield emit_main("W-LCS", mean([one.w_lcs.w_lcs for one in matches]), len(matches), "runs")
 
 
-def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
+def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[PaperNumber]:
     """Yield Appendix D's columns other than 2a. The letter b weighs runs by the steps of their demonstration.
 
     Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence is
@@ -97,10 +97,10 @@ def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
         yield emit_variant(f"GP {column}b", whole, len(pairs), "runs", _BY_LENGTH, unit)
     if not part:
         for name, why in _UNDERIVED.items():
-            yield Number("dac", f"GP {name}", None, "share", 0, "runs", undefined=why)
+            yield PaperNumber("dac", f"GP {name}", None, "share", 0, "runs", undefined=why)
 
 
-def _by_length(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
+def _by_length(runs: Sequence[_JudgedRun]) -> Iterator[PaperNumber]:
     for start, name in _LENGTHS:
         some = [run for run in runs if run.judged and _group(run.judged.gp.steps) == start]
         if some:
@@ -113,7 +113,7 @@ def _group(steps: int) -> int:
     return max((start for start, _ in _LENGTHS if start <= steps), default=0)
 
 
-def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
+def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[PaperNumber]:
     """Yield EM and TM of each type of demonstrated action (Appendix E), from the demonstration with the best EM."""
     counts: dict[str, list[int]] = {}
     matches, out = _matched_runs(runs)
@@ -155,10 +155,10 @@ def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _number_maker(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
-    def number(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
+def _number_maker(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., PaperNumber]:
+    def number(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> PaperNumber:
         undefined = "" if value is not None else _NO_GOLD
-        return Number("dac", metric, value, unit, n, of, part, "", out, undefined, note)  # type: ignore[arg-type]
+        return PaperNumber("dac", metric, value, unit, n, of, part, "", out, undefined, note)  # type: ignore[arg-type]
 
     return number
 

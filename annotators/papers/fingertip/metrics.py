@@ -21,7 +21,7 @@ from functools import partial
 from annotators.papers.fingertip.other_users import OtherUsers
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, mean_similarity, similarity
 from annotators.papers.fingertip.tracks import MOST, Execution, Guess, executions_of, guesses_of, sequence_of
-from annotators.papers.metrics import LeftOut, LeftOutTally, MetricContext, Number, mean_number
+from annotators.papers.metrics import LeftOut, LeftOutTally, MetricContext, PaperNumber, mean_number
 from lab.core.run.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
@@ -30,12 +30,12 @@ PAPER = "fingertip"
 _number = partial(mean_number, PAPER)
 
 
-def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[PaperNumber]:
     """Return the numbers of both tracks for one group of runs."""
     return [*_suggestion(cases, context), *_execution(cases, context)]
 
 
-def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[Number]:
+def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[PaperNumber]:
     tally = LeftOutTally()
     guesses = guesses_of(cases, context.gold, tally)
     out = tally.counts
@@ -61,7 +61,9 @@ def _why_not_comparable(guess: Guess) -> str:
     return "too long to compare" if max(len(guess.text), len(guess.intent)) > LONGEST else ""
 
 
-def _sim1(guesses: Sequence[Guess], alike: Sequence[float], context: MetricContext, out: LeftOut) -> Iterable[Number]:
+def _sim1(
+    guesses: Sequence[Guess], alike: Sequence[float], context: MetricContext, out: LeftOut
+) -> Iterable[PaperNumber]:
     embed, name = context.terms.embed, context.terms.embedder
     if embed is None:
         why = "no embedding model was named; its Levenshtein half is told alone"
@@ -77,7 +79,7 @@ def _sim1(guesses: Sequence[Guess], alike: Sequence[float], context: MetricConte
     )
 
 
-def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[Number]:
+def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[PaperNumber]:
     tally = LeftOutTally()
     runs = executions_of(cases, context.gold, tally)
     out = tally.counts
@@ -101,7 +103,7 @@ def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable
     yield from _cost([run.case for run in runs], "execution", out)
 
 
-def _likeness(runs: Sequence[Execution], context: MetricContext, out: LeftOut) -> Iterable[Number]:
+def _likeness(runs: Sequence[Execution], context: MetricContext, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield Sim2, and its two halves over the same runs."""
     tally = LeftOutTally()
     others = OtherUsers(context)
@@ -125,7 +127,7 @@ def _likeness(runs: Sequence[Execution], context: MetricContext, out: LeftOut) -
     yield _number("S_II", "score", [far for _, far in pairs], out=left_out, why=why)
 
 
-def _cost(cases: Sequence[MeasuredRun], part: str, out: LeftOut) -> Iterable[Number]:
+def _cost(cases: Sequence[MeasuredRun], part: str, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield the average time and tokens of one query: of one step with known usage."""
     # Arrays of doubles, because there is one value for each step of all runs.
     times, tokens = array("d"), array("d")

@@ -49,7 +49,7 @@ NO_SUPPORT = "no study of reply support with its replies stands beside it: --ext
 _NO_MEDIAN_INTERVAL = "a median, which stands without one"
 
 
-class ModelReply(NamedTuple):
+class FidelityReply(NamedTuple):
     """A model's reply to a question: its words, its decision, and its seconds."""
 
     text: str
@@ -63,8 +63,8 @@ class PairedReply(NamedTuple):
     item: str
     task: str
     proposal: bool
-    person: ModelReply
-    reply: ModelReply | None
+    person: FidelityReply
+    reply: FidelityReply | None
     missing: str = ""
 
 
@@ -82,7 +82,7 @@ class UnitReply(NamedTuple):
 
     item: str
     task: str
-    reply: ModelReply
+    reply: FidelityReply
 
 
 def sections(study_data: StudyData) -> list[Section]:
@@ -128,8 +128,8 @@ def _replies(case: MeasuredRun) -> list[UnitReply]:
     ]
 
 
-def _of_reply(reply: Reply) -> ModelReply:
-    return ModelReply(reply.text, reply.decision, seconds_between(reply.shown_at, reply.sent_at))
+def _of_reply(reply: Reply) -> FidelityReply:
+    return FidelityReply(reply.text, reply.decision, seconds_between(reply.shown_at, reply.sent_at))
 
 
 def _shadow_rows(study_data: StudyData, people: Sequence[MeasuredRun]) -> list[ModelRow]:
@@ -157,13 +157,13 @@ def _pairs(
             )  # fmt: skip
 
 
-def _shadow_reply(one: ShadowAnswer | None) -> tuple[ModelReply | None, str]:
+def _shadow_reply(one: ShadowAnswer | None) -> tuple[FidelityReply | None, str]:
     """Return a shadow's reply, or None with a reason if there is none."""
     if one is None:
         return None, NOT_ASKED
     if one.missing is not None:
         return None, one.missing
-    return ModelReply(one.text, one.decision, seconds_between(one.shown_at, one.sent_at)), ""
+    return FidelityReply(one.text, one.decision, seconds_between(one.shown_at, one.sent_at)), ""
 
 
 def _played_rows(study_data: StudyData) -> list[ModelRow]:
@@ -213,7 +213,7 @@ def _fidelity(
     return Table("fidelity", "Models beside people", columns, tuple(lines), "KnowU-Bench 3.2, 4.3", notes)
 
 
-def _given_replies(row: ModelRow) -> list[ModelReply]:
+def _given_replies(row: ModelRow) -> list[FidelityReply]:
     """Return a model's replies, for a shadow those that exist."""
     return [one.reply for one in row.pairs if one.reply is not None] or [one.reply for one in row.own]
 
@@ -252,7 +252,7 @@ def _kappa(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
     return coefficient(study_data, cohen_kappa(ratings), ratings, between=against, raters=2)
 
 
-def _code(reply: ModelReply | None) -> int:
+def _code(reply: FidelityReply | None) -> int:
     return -1 if reply is None else DECISIONS.index(reply.decision or "none")
 
 
@@ -312,7 +312,7 @@ def _similarity(study_data: StudyData, row: ModelRow, against: str) -> Agreement
     )  # fmt: skip
 
 
-def _normalise_text(reply: ModelReply) -> str:
+def _normalise_text(reply: FidelityReply) -> str:
     return " ".join(reply.text.casefold().split())[:LONGEST]
 
 

@@ -179,7 +179,7 @@ def _difference(one: Evaluator, other: Evaluator, in_both: Mask, how: IntervalTe
 
 
 def _select_places(numbers: NumericRatings, mask: Mask) -> NumericRatings:
-    """Return only these places, over the same clusters."""
+    """Return only these items, over the same clusters."""
     values = np.where(mask[:, None], numbers.values, np.nan)
     places = tuple(place for place, keep in zip(numbers.places, mask.tolist(), strict=True) if keep)
     return numbers._replace(values=values[mask], trace=numbers.trace[mask], places=places)

@@ -1,6 +1,4 @@
-"""KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint.
-
-Also MobileWorld's, in its layout.
+"""KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint. Also MobileWorld's.
 
 S_i is a run's hybrid score if rule, judge and lambda are known, else the score that came with it. There are two
 versions of a number wherever the published scripts differ from the paper's definition:
@@ -30,7 +28,7 @@ from annotators.papers.metrics import (
     LeftOutTally,
     MetricContext,
     MetricUnit,
-    Number,
+    PaperNumber,
     add_reason,
     mean,
     mean_number,
@@ -55,14 +53,15 @@ _SPLIT_METRICS: dict[str, tuple[str, ...]] = {
 """Additional metrics of each split."""
 
 
-def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[PaperNumber]:
     """Return the numbers of one group of runs: over all, by split and difficulty, by role."""
     out = LeftOutTally()
     runs = runs_of(cases, context.terms, out)
     if not runs:
         why = "no run of an agent that has ended"
         return [
-            Number(PAPER, name, None, "share", 0, "runs", left_out=out.counts, undefined=why) for name in ("SR", "IE")
+            PaperNumber(PAPER, name, None, "share", 0, "runs", left_out=out.counts, undefined=why)
+            for name in ("SR", "IE")
         ]
     splits = out.counts
     unsplit = sum(not run.split for run in runs)
@@ -78,7 +77,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     ]
 
 
-def _general_numbers(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[Number]:
+def _general_numbers(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[PaperNumber]:
     """Yield the numbers of any split: success, steps, queries, efficiency."""
     yield from _success_rate(part, runs, out)
     with_score = [run for run in runs if run.score is not None]
@@ -90,10 +89,12 @@ def _general_numbers(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Itera
     yield _number("AveQueries", "count", [run.queries for run in with_score], part, "script", missing)
     value = 50 / acts if acts else None
     why = "" if acts else "its runs did nothing"
-    yield Number(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
+    yield PaperNumber(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
 
 
-def _split_numbers(split: Split, runs: Sequence[KnowuRun], out: LeftOut, context: MetricContext) -> Iterable[Number]:
+def _split_numbers(
+    split: Split, runs: Sequence[KnowuRun], out: LeftOut, context: MetricContext
+) -> Iterable[PaperNumber]:
     if not runs:
         for metric in (*_GENERAL_METRICS, *_SPLIT_METRICS[split]):
             yield _undefined_number(metric, split, out, f"no run of {split} tasks")
@@ -124,7 +125,7 @@ def _interaction_efficiency(run: KnowuRun) -> float:
     return (run.score or 0.0) / max(run.queries, 1)
 
 
-def _success_rate(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[Number]:
+def _success_rate(part: str, runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[PaperNumber]:
     """Yield SR. If people were asked about a run's success, their answer replaces its score."""
     # SR follows people's answer. All other numbers keep the score.
     judged_runs = [run._replace(score=run.success) for run in runs]
@@ -139,7 +140,7 @@ def _score_means(
     out: LeftOut,
     value: Callable[[KnowuRun], float],
     versions: Sequence[Literal["paper", "script"]] = ("paper", "script"),
-) -> Iterable[Number]:
+) -> Iterable[PaperNumber]:
     """Yield the mean of a value from a run's score, in both conventions about missing results."""
     with_score = [run for run in runs if run.score is not None]
     for version in versions:
@@ -171,7 +172,7 @@ def _fails_without(run: KnowuRun) -> bool:
     return run.case.source is not None and run.case.source.format == SOURCE
 
 
-def _restraint(runs: Sequence[KnowuRun], context: MetricContext, out: LeftOut) -> Iterable[Number]:
+def _restraint(runs: Sequence[KnowuRun], context: MetricContext, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield Act, Silent and Stop over their own groups of proactive runs."""
     with_score = [run for run in runs if run.score is not None]
     papers = [paper_policy(run, context.terms) for run in runs]
@@ -199,7 +200,7 @@ def _add_ungrouped(out: LeftOut, policies: Sequence[Policy]) -> LeftOut:
     return out + tally.counts
 
 
-def _roles(runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[Number]:
+def _roles(runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[PaperNumber]:
     """Yield the average score of each role over its personalized and proactive tasks."""
     role_runs = [run for run in runs if run.split in ("personalized", "proactive")]
     nameless = sum(not run.role for run in role_runs)
@@ -215,7 +216,7 @@ def _roles(runs: Sequence[KnowuRun], out: LeftOut) -> Iterable[Number]:
         yield _number("Score", "score", values, f"role {role}", "", counts)
 
 
-def _hybrid(runs: Sequence[KnowuRun], out: LeftOut) -> Number:
+def _hybrid(runs: Sequence[KnowuRun], out: LeftOut) -> PaperNumber:
     tally = LeftOutTally()
     hybrid_runs = tally.filter(runs, lambda run: run.hybrid.why)
     values = [run.hybrid.value or 0.0 for run in hybrid_runs]
@@ -223,7 +224,7 @@ def _hybrid(runs: Sequence[KnowuRun], out: LeftOut) -> Number:
     return _number("Hybrid score", "score", values, "", "paper", out + tally.counts, why=why)
 
 
-def _mobileworld(runs: Sequence[KnowuRun]) -> Iterable[Number]:
+def _mobileworld(runs: Sequence[KnowuRun]) -> Iterable[PaperNumber]:
     """Yield the numbers of MobileWorld's viewer: success by need for interaction, and UIQ.
 
     Runs without steps are skipped.
@@ -248,7 +249,7 @@ def _mobileworld(runs: Sequence[KnowuRun]) -> Iterable[Number]:
     why = "" if n else "no run of a task that needs interaction, and no other asked"
     value = quality / n if n else None
     note = f"{needless} of tasks that need no question" if needless else ""
-    yield Number(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.counts, why, note)
+    yield PaperNumber(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.counts, why, note)
 
 
 def _why_unfinished(run: KnowuRun) -> str:
@@ -263,8 +264,8 @@ def _needs_interaction(run: KnowuRun) -> bool:
     return "AskUser" in run.case.task.id
 
 
-def _undefined_number(metric: str, part: str, out: LeftOut, why: str) -> Number:
-    return Number(PAPER, metric, None, "share", 0, "runs", part, left_out=out, undefined=why)
+def _undefined_number(metric: str, part: str, out: LeftOut, why: str) -> PaperNumber:
+    return PaperNumber(PAPER, metric, None, "share", 0, "runs", part, left_out=out, undefined=why)
 
 
 _GROUPS = (

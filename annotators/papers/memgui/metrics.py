@@ -30,7 +30,7 @@ from annotators.papers.metrics import (
     LeftOutTally,
     MetricContext,
     MetricTerms,
-    Number,
+    PaperNumber,
     add_reason,
     mean,
     mean_number,
@@ -46,13 +46,15 @@ _FOR_UNDEFINED = "0 stands for undefined"
 _ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
 
 
-def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[PaperNumber]:
     """Return the numbers of one group of runs: over all tasks, by difficulty, by number of apps."""
     out = LeftOutTally()
     chains = chains_of(cases, context.terms, out)
     if not chains:
         why = "no run of an agent that can be measured"
-        return [Number(PAPER, name, None, "share", 0, "tasks", left_out=out.counts, undefined=why) for name in _ALL]
+        return [
+            PaperNumber(PAPER, name, None, "share", 0, "tasks", left_out=out.counts, undefined=why) for name in _ALL
+        ]
     again = sorted({attempt for chain in chains for attempt in chain.tries if attempt > 1})
     most = max(again, default=1)
     numbers = [
@@ -71,7 +73,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     return _note_limits(numbers, context.terms)
 
 
-def attempt_numbers(part: str, chains: Sequence[Chain], again: Sequence[int], out: LeftOut) -> Iterable[Number]:
+def attempt_numbers(part: str, chains: Sequence[Chain], again: Sequence[int], out: LeftOut) -> Iterable[PaperNumber]:
     """Yield SR, IRR, and success within k attempts for each k that occurs."""
     yield from _success(part, chains, out)
     yield from _retention(part, chains, out)
@@ -79,7 +81,7 @@ def attempt_numbers(part: str, chains: Sequence[Chain], again: Sequence[int], ou
         yield from _pass_at_k(part, chains, k, out)
 
 
-def _success(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
+def _success(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[PaperNumber]:
     tally = LeftOutTally()
     judged_chains = tally.filter(chains, _why_unjudged)
     values = [float(chain.tries[1].done is True) for chain in judged_chains]
@@ -93,7 +95,7 @@ def _why_unjudged(chain: Chain) -> str:
     return "not judged" if chain.first_attempt.done is None else ""
 
 
-def _retention(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
+def _retention(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[PaperNumber]:
     """Yield IRR over memory tasks.
 
     Failed tasks without a rating count as the mean of rated failures, because successes, which count 1, are never
@@ -112,7 +114,7 @@ def _retention(part: str, chains: Sequence[Chain], out: LeftOut) -> Iterable[Num
     note = _unrated_note(values, failed_rates, unrated) if values and unrated else ""
     value = mean([*values, *[fmean(failed_rates)] * unrated] if values and unrated else values)
     n, undefined = len(values), "" if values else why
-    yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.counts, undefined, note)
+    yield PaperNumber(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.counts, undefined, note)
     retention = [(chain.tries[1].over_budget, percentage(chain.tries[1].case)) for chain in memory_chains]
     came = any(share is not None for _, share in retention)
     shares = [0.0 if beyond else share or 0.0 for beyond, share in retention] if came else []
@@ -144,7 +146,7 @@ def _why_no_memory(chain: Chain) -> str:
     return "" if is_known else "not known to need memory or not"
 
 
-def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: LeftOut) -> Iterable[Number]:
+def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield pass@k. A task that failed in fewer than k attempts counts as failed, and a note gives their number."""
     tally = LeftOutTally()
     judged_chains = tally.filter(chains, lambda chain: _why_undecided(chain, k))
@@ -167,7 +169,7 @@ def _why_undecided(chain: Chain, k: int) -> str:
     return "without an earlier attempt" if max(chain.tries) > len(chain.tries) else ""
 
 
-def _ratio(chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
+def _ratio(chains: Sequence[Chain], out: LeftOut) -> Iterable[PaperNumber]:
     """Yield MTPR by the paper, and by the script, for which every task without memory is standard."""
     tally = LeftOutTally()
     counted_chains = tally.filter(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
@@ -177,16 +179,16 @@ def _ratio(chains: Sequence[Chain], out: LeftOut) -> Iterable[Number]:
     why = _why_no_ratio(memory, standard)
     value = None if why else (sum(memory) / len(memory)) / (sum(standard) / len(standard))
     n = len(memory) + len(standard)
-    yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.counts, why)
+    yield PaperNumber(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.counts, why)
     needs = [chain.first_success(1) is not None for chain in chains if chain.memory == "yes"]
     rest = [chain.first_success(1) is not None for chain in chains if chain.memory != "yes"]
     if not counted_chains:
         why = "no task says whether it needs memory"
-        yield Number(PAPER, "MTPR", None, "ratio", 0, "tasks", "", "script", out, why)
+        yield PaperNumber(PAPER, "MTPR", None, "ratio", 0, "tasks", "", "script", out, why)
         return
     value = (sum(needs) / len(needs)) / (sum(rest) / len(rest)) if needs and any(rest) else 0.0
     note = "" if needs and any(rest) else _FOR_UNDEFINED
-    yield Number(PAPER, "MTPR", value, "ratio", len(chains), "tasks", "", "script", out, note=note)
+    yield PaperNumber(PAPER, "MTPR", value, "ratio", len(chains), "tasks", "", "script", out, note=note)
 
 
 def _why_no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
@@ -198,7 +200,7 @@ def _why_no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
     return "" if any(standard) else "no standard task succeeded"
 
 
-def recovery(chains: Sequence[Chain], most: int, out: LeftOut) -> Iterable[Number]:
+def recovery(chains: Sequence[Chain], most: int, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield FRR over k = `most` attempts.
 
     Recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth).
@@ -213,12 +215,12 @@ def recovery(chains: Sequence[Chain], most: int, out: LeftOut) -> Iterable[Numbe
     untried = sum(len(chain.tries) < 2 for chain in weighable)
     note = f"k = {most}" + (f"; {untried} of {len(weighable)} were not tried again" if untried else "")
     value = None if why else weight / len(weighable)
-    yield Number(PAPER, "FRR", value, "share", len(weighable), "tasks", "", "paper", out + tally.counts, why, note)
+    yield PaperNumber(PAPER, "FRR", value, "share", len(weighable), "tasks", "", "paper", out + tally.counts, why, note)
     failures = [chain for chain in chains if chain.first_success(1) is None]
     weight = sum(0.5 ** (at - 2) for chain in failures if (at := chain.first_success(most)))
     value = weight / len(failures) if failures else 0.0
     note = f"k = {most}" + ("" if failures else f"; {_FOR_UNDEFINED}")
-    yield Number(PAPER, "FRR", value, "share", len(failures), "tasks", "", "script", out, note=note)
+    yield PaperNumber(PAPER, "FRR", value, "share", len(failures), "tasks", "", "script", out, note=note)
 
 
 def _why_unweighed(chain: Chain, most: int) -> str:
@@ -231,8 +233,8 @@ def _why_unweighed(chain: Chain, most: int) -> str:
     return "without an earlier attempt" if len([i for i in chain.tries if i <= last]) < last else ""
 
 
-def _note_limits(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
-    """Return the numbers with a note on the budget beyond which an attempt has failed."""
+def _note_limits(numbers: Iterable[PaperNumber], terms: MetricTerms) -> list[PaperNumber]:
+    """Add to each number a note of the step or token limit above which an attempt counts as failed."""
     limits = [
         f"more than floor({terms.step_budget:g} x golden + 1) steps" if terms.step_budget is not None else "",
         f"more than {terms.golden_tokens:g} tokens a golden step" if terms.golden_tokens is not None else "",
@@ -329,7 +331,7 @@ TABLE_MOST = 50
 """Divisor of steps in the table's `step_ratio`, for an agent that did not end by itself."""
 
 
-def economy(chains: Sequence[Chain], k: int, out: LeftOut) -> Iterable[Number]:
+def economy(chains: Sequence[Chain], k: int, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield the numbers over the first k attempts of each task. `part` is empty for k = 1."""
     part = "" if k == 1 else f"pass@{k}"
     tries = [one for chain in chains for attempt, one in chain.tries.items() if attempt <= k]
@@ -339,7 +341,7 @@ def economy(chains: Sequence[Chain], k: int, out: LeftOut) -> Iterable[Number]:
     yield from _table(tries, part, out)
 
 
-def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: LeftOut) -> Iterable[Number]:
+def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield steps / golden steps of tasks that succeeded: of the successful attempt (script: of the first one)."""
     tally = LeftOutTally()
     passed_chains = tally.filter(chains, lambda chain: "" if chain.first_success(k) is not None else "without success")
@@ -355,7 +357,7 @@ def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: LeftOut) -> Ite
     yield _number("Step Ratio", "ratio", script, part, "script", left_out, why)
 
 
-def _time(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[Number]:
+def _time(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield seconds per step, also without the time of waiting if there was a person to wait for."""
     tally = LeftOutTally()
     timed_tries = tally.filter(
@@ -382,7 +384,7 @@ def _attempts_with_steps(tries: Sequence[JudgedAttempt], out: LeftOut) -> tuple[
     return stepped_tries, out + tally.counts
 
 
-def _cost(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[Number]:
+def _cost(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[PaperNumber]:
     tally = LeftOutTally()
     priced_tries = tally.filter(
         tries, lambda one: "no steps" if not one.steps else "" if _price(one) is not None else "no price"
@@ -414,14 +416,14 @@ def _cost_at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
 
 def _pooled_number(
     metric: str, unit: str, total: float, tries: Sequence[JudgedAttempt], part: str, out: LeftOut, why: str
-) -> Number:
+) -> PaperNumber:
     steps = sum(one.script_steps for one in tries)
     value = total / steps if total and steps else None
     reason = "" if value is not None else why
-    return Number(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, reason)  # type: ignore[arg-type]
+    return PaperNumber(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, reason)  # type: ignore[arg-type]
 
 
-def _table(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[Number]:
+def _table(tries: Sequence[JudgedAttempt], part: str, out: LeftOut) -> Iterable[PaperNumber]:
     """Yield the session table's own columns, read from it, or computed by its formulas for a run of that source."""
     tally = LeftOutTally()
     own = tally.filter(

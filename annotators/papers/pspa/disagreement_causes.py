@@ -56,7 +56,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _disputed_places(ratings: Ratings) -> frozenset[RatedItem]:
-    """Return the places with different answers."""
+    """Return the items with different answers."""
     return frozenset(
         place
         for place, codes in zip(ratings.places, ratings.codes, strict=True)
@@ -97,7 +97,7 @@ def _flags(
 
 
 def _flagged_places(study_data: StudyData, field: str) -> frozenset[RatedItem]:
-    """Return the places with a raised flag."""
+    """Return the items with a raised flag."""
     flagged_items: set[RatedItem] = set()
     parts = [ratings_of(study_data, field), *(judge_runs(study_data, field, rater) for rater in study_data.judges)]
     for part in parts:

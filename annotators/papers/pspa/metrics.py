@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from annotators.papers.dac.runs import Demonstrations
-from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
+from annotators.papers.metrics import LeftOutTally, MetricContext, PaperNumber, mean
 from annotators.papers.pspa.run_values import METRICS, Metric, RunValues, run_values
 from lab.core.run.measured_run import MeasuredRun
 
@@ -111,7 +111,7 @@ _DELTAS = (
 )
 
 
-def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
+def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[PaperNumber]:
     """Return each metric as mean over runs and its changes as means over pairs, whole and by the traits in `TRAITS`.
 
     A change above 0 is an improvement of APR and PPR, and a deterioration of CT and CPT.
@@ -126,7 +126,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     return numbers
 
 
-def _numbers(runs: Sequence[RunValues], part: str) -> Iterator[Number]:
+def _numbers(runs: Sequence[RunValues], part: str) -> Iterator[PaperNumber]:
     for metric in METRICS:
         yield _mean_of(runs, metric, part)
     for metric in METRICS:
@@ -134,12 +134,12 @@ def _numbers(runs: Sequence[RunValues], part: str) -> Iterator[Number]:
             yield from _changes(runs, metric, part)
 
 
-def _mean_of(runs: Sequence[RunValues], metric: Metric, part: str) -> Number:
+def _mean_of(runs: Sequence[RunValues], metric: Metric, part: str) -> PaperNumber:
     tally = LeftOutTally()
     measured_runs = tally.filter(runs, lambda run: value if isinstance(value := run.values[metric.name], str) else "")
     values = [value for run in measured_runs if not isinstance(value := run.values[metric.name], str)]
     undefined = "" if values else metric.none
-    return Number(
+    return PaperNumber(
         "pspa",
         metric.name,
         mean(values),
@@ -154,12 +154,12 @@ def _mean_of(runs: Sequence[RunValues], metric: Metric, part: str) -> Number:
     )
 
 
-def _changes(runs: Sequence[RunValues], metric: Metric, part: str) -> Iterator[Number]:
+def _changes(runs: Sequence[RunValues], metric: Metric, part: str) -> Iterator[PaperNumber]:
     for name, change, none in _DELTAS:
         values, out = change(runs, metric.name)
         parts = f"{part}, {name}" if part else name
         undefined = "" if values else none
-        yield Number(
+        yield PaperNumber(
             "pspa", f"Δ{metric.name}", mean(values), metric.unit, len(values), "pairs", parts, "", out, undefined
         )
 

@@ -25,7 +25,7 @@ from lab.studies.seats import sees_outcomes
 from store.formats import READ_FORMATS, WRITTEN_FORMATS
 
 if TYPE_CHECKING:
-    from store.runs.run_import import Report
+    from store.runs.run_import import ImportReport
 
 
 class Packed(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class ImportArguments(JsonArguments):
 
 
 def add_import(parser: Parser) -> None:
-    parser.runs(import_runs, ImportArguments, prints={"import": "store.runs.run_import:Report"})
+    parser.runs(import_runs, ImportArguments, prints={"import": "store.runs.run_import:ImportReport"})
     parser.examples(
         """\
   hitlab import runs/                  detects each of fifteen formats
@@ -95,7 +95,7 @@ def import_runs(args: ImportArguments) -> int:
     return code
 
 
-def _print_import_result(result: Report, args: ImportArguments, db: str) -> int:
+def _print_import_result(result: ImportReport, args: ImportArguments, db: str) -> int:
     """Print the numbers and failures, and return the exit code."""
     print_result(result, lambda _: _print_import(result, db), json=args.json)
     for failure in result.failed:
@@ -124,7 +124,7 @@ def _warn_incomplete(runs: Sequence[str], db: str) -> None:
     )
 
 
-def _print_import(result: Report, db: str) -> None:
+def _print_import(result: ImportReport, db: str) -> None:
     """Print the numbers with the formats' names: `26 imported (knowu), 3 already there, 1 failed, in study.db`."""
     if not (result.imported or result.skipped or result.interrupted):
         return
@@ -140,7 +140,7 @@ def _print_import(result: Report, db: str) -> None:
         print_line(f"{result.linked} pictures stay in their own files; moved or deleted, they are gone from here too")
 
 
-def _by_format(result: Report, outcome: str) -> str:
+def _by_format(result: ImportReport, outcome: str) -> str:
     counts = {name: getattr(tally, outcome) for name, tally in result.formats.items() if getattr(tally, outcome)}
     if len(counts) < 2:
         return "".join(f" ({name})" for name in counts)

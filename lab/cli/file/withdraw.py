@@ -148,7 +148,10 @@ def _without_places(erasure: Erased) -> Erased:
 
 
 def _confirm(code: str, erasure: Erased, covers: RedactionChoice, *, as_json: bool) -> RedactionChoice:
-    """Return what to redact besides. Raise `LabError` unless somebody at a terminal types the code."""
+    """Ask about each doubtful quotation, then for the code. Return `covers` with the texts chosen.
+
+    Raise `LabError` without a terminal, or if another word is typed.
+    """
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LabError("withdraw", "nothing was done: nobody was asked.", "--yes does it; --show only tells.", code=2)
     texts = list(covers.texts)

@@ -13,7 +13,7 @@ from lab.cli.database import open_store, settings_for
 from lab.cli.output import SHORT_ID, print_json, print_line, warn
 from lab.core.codec import encode, open_lines, read_file
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.settings import Settings
 from lab.core.study.label import Missing
 from lab.core.study.protocol import NO_OPTION
@@ -155,7 +155,7 @@ def refused_row(error: LabError) -> LabelDone:
 
 @contextmanager
 def _input_lines(file: str) -> Iterator[Iterator[bytes]]:
-    """Yield the lines of a file or of standard input, each as soon as it is complete."""
+    """Yield each line of a file or of standard input as soon as it is complete."""
     if file == "-":
         yield _read_lines(sys.stdin.buffer)
         return
@@ -177,9 +177,9 @@ def _read_lines(stream: BinaryIO, what: str = "standard input") -> Iterator[byte
         rest, size = line, 0
         while len(rest) > MOST and not rest.endswith(b"\n") and (rest := read_line()):
             size += len(rest)
-            if size > limits.JSON_BYTES:
+            if size > input_limits.JSON_BYTES:
                 raise LabError(
-                    "labels add", f"a line has more than {limits.JSON_BYTES:,} bytes; nothing after it was read."
+                    "labels add", f"a line has more than {input_limits.JSON_BYTES:,} bytes; nothing after it was read."
                 )
 
 

@@ -41,7 +41,7 @@ from lab.studies.planning.study_places import StudyPlaces, study_named
 from lab.studies.rating.typed_answers import typed_value
 from lab.studies.seats import check_seat, sees_outcomes
 from lab.studies.settling.adjudication import AdjudicationSession, ItemAnswers
-from lab.studies.settling.batch_settlement import Batch, BatchScope, batch_of, settle_batch, undo_batch
+from lab.studies.settling.batch_settlement import BatchScope, BatchSettlement, batch_of, settle_batch, undo_batch
 
 if TYPE_CHECKING:
     from annotators.adjudication import Queue
@@ -101,7 +101,7 @@ class AdjudicateArguments(StudyArguments, TableArguments):
 def add_labels_adjudicate(parser: Parser) -> None:
     parser.runs(
         adjudicate, AdjudicateArguments,
-        prints={"adjudication-row": Row, "adjudicate": Adjudications,
+        prints={"adjudication-row": SettlementLine, "adjudicate": Adjudications,
                 "adjudicate-list": "lab.cli.labels.adjudicate_output:QueueTold",
                 "adjudicate-unit": "lab.cli.labels.adjudicate_output:CaseTold", "adjudicate-gold": GoldWritten},
     )  # fmt: skip
@@ -296,7 +296,7 @@ def _settle_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement
     return chair.store.adjudications.settle_each(chair.study, rulings, chair.person)
 
 
-def _settlement(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Settlement:
+def _settlement(chair: AdjudicationSession, case: ItemAnswers, row: SettlementLine) -> Settlement:
     moves = tuple(chair.move(case, move) for move in row.moves)
     means = row.means or ("discussion" if moves or row.minutes is not None else "adjudicator")
     value = as_option(_field_of(chair.study, case), target_of(case.unit, case.spot.target), row.value)
@@ -310,7 +310,7 @@ def _print_settlements(
     chair: AdjudicationSession,
     settlements: list[SignedSettlement],
     args: AdjudicateArguments,
-    batch: Batch | None = None,
+    batch: BatchSettlement | None = None,
 ) -> int:
     lines = []
     for settlement in settlements:
@@ -357,7 +357,7 @@ _MOST = 256 * 1024 * 1024
 """Maximum bytes of a file of settlements."""
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SettlementLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One line of input of `hitlab labels adjudicate --file`: a place, its settlement and the reason.
 
     `unit` is a unit's id or its beginning, or a run's. `target` and `field` may be omitted if there is only one.
@@ -378,7 +378,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     withdrawn: bool = False
 
 
-def rows_of(name: str) -> list[tuple[str, Row]]:
+def rows_of(name: str) -> list[tuple[str, SettlementLine]]:
     """Return each line of a file (or of standard input: `-`) with its place. Raise `LabError` with line and field."""
     what = "standard input" if name == "-" else f"file {name}"
     data = sys.stdin.buffer.read(_MOST + 1) if name == "-" else read_file(Path(name), what, most=_MOST)
@@ -388,7 +388,7 @@ def rows_of(name: str) -> list[tuple[str, Row]]:
     for where, (value, notes) in json_lines(data, what):
         for place, oddity in notes:
             raise LabError(where, f"field {place}: holds a {oddity}")
-        row: Row = convert(value, Row, where)
+        row: SettlementLine = convert(value, SettlementLine, where)
         count = (row.value is not None) + (row.missing is not None) + row.withdrawn
         if count != 1:
             raise LabError(where, f"field value: {count or 'none'} of value, missing and withdrawn is told")
@@ -398,7 +398,7 @@ def rows_of(name: str) -> list[tuple[str, Row]]:
     return rows
 
 
-def _clean_row(row: Row) -> Row:
+def _clean_row(row: SettlementLine) -> SettlementLine:
     moves = tuple(msgspec.structs.replace(move, why=clean(move.why)) for move in row.moves)
     return msgspec.structs.replace(row, reason=clean(row.reason), value=clean_value(row.value), moves=moves)
 

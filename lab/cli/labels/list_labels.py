@@ -86,7 +86,7 @@ class LabelLine(msgspec.Struct, frozen=True):
 
 
 class ActLine(msgspec.Struct, frozen=True):
-    """An act: something done in a study besides answering."""
+    """An act: something done in a study other than answering."""
 
     id: str
     study: str

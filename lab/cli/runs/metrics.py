@@ -14,7 +14,7 @@ import msgspec
 
 from annotators.papers.marks import Marks, read_marks, with_marks
 from annotators.papers.measurement import Group, measure_groups
-from annotators.papers.metrics import PAPERS, MetricTerms, Number, definitions
+from annotators.papers.metrics import PAPERS, MetricTerms, PaperNumber, definitions
 from annotators.report.study_numbers import PAPER as STUDY
 from annotators.report.study_numbers import study_numbers
 from lab.cli.arguments import (
@@ -188,10 +188,10 @@ def metrics(args: MetricsArguments) -> int:
     return 0
 
 
-Beside = Callable[[Sequence[MeasuredRun]], Iterable[Number]]
+Beside = Callable[[Sequence[MeasuredRun]], Iterable[PaperNumber]]
 
 
-def _no_numbers(cases: Sequence[MeasuredRun]) -> Iterable[Number]:
+def _no_numbers(cases: Sequence[MeasuredRun]) -> Iterable[PaperNumber]:
     return ()
 
 
@@ -313,7 +313,7 @@ def print_metrics(result: Measured, agents: Mapping[str, str]) -> None:
             _print_paper(paper, [number for number in group.numbers if number.paper == paper], group.by)
 
 
-def _print_paper(paper: str, numbers: list[Number], by: Mapping[str, str]) -> None:
+def _print_paper(paper: str, numbers: list[PaperNumber], by: Mapping[str, str]) -> None:
     there = [number for number in numbers if number.value is not None]
     print_line(f"\n{TITLES[paper]}")
     if there:
@@ -331,7 +331,7 @@ def _print_paper(paper: str, numbers: list[Number], by: Mapping[str, str]) -> No
         print_line("  nothing: it has no number for these runs")
 
 
-def _number_row(number: Number) -> list[str]:
+def _number_row(number: PaperNumber) -> list[str]:
     return [
         _format_name(number),
         number.part or "all",
@@ -361,11 +361,11 @@ def _format_count(count: int, of: str) -> str:
     return f"{count:,} {of.removesuffix('s') if count == 1 else of}"
 
 
-def _format_name(number: Number) -> str:
+def _format_name(number: PaperNumber) -> str:
     return f"{number.metric} ({number.version})" if number.version else number.metric
 
 
-def _format_value(number: Number) -> str:
+def _format_value(number: PaperNumber) -> str:
     """Format a number in its unit. A change has a sign, and a change of a share is in percentage points."""
     value = number.value
     assert value is not None

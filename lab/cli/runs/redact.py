@@ -355,7 +355,7 @@ def _wipe(args: PrivacyArguments, settings: Settings) -> int:
 
 
 def redacted_rows(result: PrivacyDone) -> list[str]:
-    """Return what was redacted besides runs, with the number of rows."""
+    """Return the kinds of other redacted rows (not runs) with the number of each."""
     counts = [
         (result.designs, "act on a design", "acts on designs"),
         (result.reviews, "review of a demonstration", "reviews of demonstrations"),

@@ -23,7 +23,7 @@ from lab.core.settings import Settings, database, load_or_default, settings_file
 from lab.core.values.rounding import count
 
 if TYPE_CHECKING:
-    from store.file.image_links import Link
+    from store.file.image_links import ImageLink
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -66,8 +66,6 @@ def _print_findings(findings: list[Finding]) -> None:
 
 def _print_wrapped(first: str, text: str) -> None:
     """Print a line. On a terminal wrap it under the text."""
-    import shutil
-    import sys
     import textwrap
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
@@ -261,7 +259,7 @@ def _report_missing(pictures: int, runs: int, first: str) -> Finding:
     return Finding("pictures", False, found, do)
 
 
-def _report_linked(link_count: int, lost_links: Sequence[Link]) -> Finding:
+def _report_linked(link_count: int, lost_links: Sequence[ImageLink]) -> Finding:
     """Report pictures in files outside the database."""
     sentences = [link.problem() for link in lost_links[:_NAMED]] + (
         [f"{len(lost_links) - _NAMED} more"] if len(lost_links) > _NAMED else []

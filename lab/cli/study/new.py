@@ -191,7 +191,7 @@ def new(args: StudyNewArguments) -> int:
 
 
 def _build_plan(args: StudyNewArguments) -> Plan:
-    """Return the plan of a command line."""
+    """Return the study plan that the command's arguments describe."""
     arguments = vars(args)
     terms: dict[str, Any] = {name: arguments[name] for name in _FLAGS if arguments[name] is not None}
     if args.tag is not None:

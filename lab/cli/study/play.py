@@ -160,7 +160,10 @@ gave no answer. People play with `hitlab study rate`."""
 
 
 def play(args: StudyPlayArguments) -> int:
-    """Play all that needs no person, or ask shadow models what they lack. Exit code 3 if some is left."""
+    """Play the units that need no person, or ask shadow models the questions that they have not answered.
+
+    Exit code 3 if anything is left, open or interrupted.
+    """
     settings = load(db=args.db, device=args.device)
     check_seat(settings, sees_outcomes, "study play")
     check_budget("study play", args.budget)
@@ -301,7 +304,7 @@ def _rehearsal_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
 
 
 def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
-    """Ask the study's shadow models the questions they lack, in runs that people finished."""
+    """Ask the study's shadow models the questions that they have not answered, in runs that people finished."""
     from lab.llm.client import Llm, terms
     from lab.runs.shadows import ask_missing, check_shadows
     from lab.studies.playing.played_runs import people_runs

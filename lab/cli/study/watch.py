@@ -141,7 +141,7 @@ def _page_lines(overview: StudiesWatched, columns: int, rows: int, *, each: bool
 
 
 def _lines(overview: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> tuple[list[str], list[str]]:
-    """Return the lines of every study, each with at most `most` if given, and the meaning of the columns."""
+    """Return the lines of every study (at most `most` a study, if given) and the meaning of the columns."""
     if not overview.studies:
         return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
     if not each:
@@ -182,7 +182,7 @@ def _shorten(table: Sequence[ProgressRow], lines: list[str], most: int) -> list[
 def _layout_table(
     table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int
 ) -> tuple[list[str], Iterable[str]]:
-    """Return the lines of a table, titles first, and the names of the columns that fit."""
+    """Return a table as lines of text, titles first, and the names of the columns that fit."""
     cells = [{name: column.title for name, column in table.items()}, *rows]
     needs = {name: max(cell_len(row.get(name, "")) for row in cells) for name in table}
     widths = progress_words.column_widths(table, rows, needs, width, GAP)

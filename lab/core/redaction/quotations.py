@@ -23,7 +23,7 @@ from lab.core.redaction.text_redaction import WITHDRAWN, TextRedaction, fold_let
 LONG = 12
 """Minimum characters of a text whose occurrence elsewhere is not a coincidence."""
 _PART = 24
-"""Characters of a part that is a quotation. In Chinese, which says more in each, a third suffices."""
+"""Minimum characters of a part that counts as a quotation. In Chinese, where each says more, a third suffices."""
 _WORDLESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 """Scripts that do not separate words by blanks."""
 _WORDLESS_CHARACTER = re.compile(f"[{_WORDLESS}]")
@@ -199,7 +199,7 @@ class QuotationRedaction(TextRedaction):
         self._spares = frozenset(spares)
         self._answers = frozenset(answers)
         self.is_filled_in = False
-        """True if signed text was filled in for a person, so that it is not their own."""
+        """True if a signed text was prefilled for a person, so that it is not their own."""
         self.found: list[Quotation] = []
         self.own: list[str] = []
         """Texts, and parts of them, that another person said independently."""

@@ -41,7 +41,7 @@ _UNSEEN = re.compile(
 )
 """Control and format characters, which nobody sees inside a word, and accents."""
 _SAME = str.maketrans({**dict.fromkeys("‘’ʼ′", "'"), **dict.fromkeys("‐‒–—−", "-"), "ı": "i"})
-"""Quotation marks, dashes and a letter that people write for one another."""
+"""Quotation marks, dashes and a letter that people use interchangeably."""
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FIXED = frozenset({
     "at", "started", "ended", "shown_at", "first_key_at", "sent_at", "time", "trace", "parent", "image", "images",
@@ -217,7 +217,7 @@ def _merge_texts(one: str, other: str, ids: Mapping[str, str]) -> str:
 
 
 def texts_covered_in(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
-    """Return the texts that a covered copy of a JSON value lacks: parts of texts, and whole texts.
+    """Return the texts that are gone from a covered copy of a JSON value: parts of texts, and whole texts.
 
     Values without a counterpart are skipped.
     """

@@ -85,10 +85,10 @@ class PendingTurn(NamedTuple):
 
 def run(
     brief: TaskBrief,
-    seats: Parties,
+    parties: Parties,
     control: RunControl,
     keep: BlobKeeper,
-    judge: Scorer,
+    scorer: Scorer,
     history: Sequence[Step] = (),
     unfinished: PendingTurn | None = None,
     step_limit: int = 0,
@@ -101,7 +101,7 @@ def run(
     person ends the run with `Ended("failed")` and does not raise. `crashed` receives every exception that is not a
     `LabError`.
     """
-    loop = _Loop(brief, seats, control, keep, list(history), step_limit)
+    loop = _Loop(brief, parties, control, keep, list(history), step_limit)
     try:
         if unfinished is not None and unfinished.asked is not None:
             yield from loop.finish(unfinished.asked, unfinished)
@@ -109,7 +109,7 @@ def run(
             yield from loop.turn(unfinished.overrides)
         while not loop.is_over and len(loop.steps) < loop.most:
             yield from loop.turn()
-        yield loop.end("completed" if loop.is_over else "budget", judge)
+        yield loop.end("completed" if loop.is_over else "budget", scorer)
     except WaitCancelled:
         yield Ended(status="stopped", reason="ended by a person")
     except LabError as error:
@@ -121,10 +121,10 @@ def run(
 
 class _Loop:
     def __init__(
-        self, brief: TaskBrief, seats: Parties, control: RunControl, keep: BlobKeeper, steps: list[Step], limit: int
+        self, brief: TaskBrief, parties: Parties, control: RunControl, keep: BlobKeeper, steps: list[Step], limit: int
     ) -> None:
         self.brief = brief
-        self.seats = seats
+        self.parties = parties
         self.control = control
         self.keep = keep
         self.steps = steps
@@ -141,14 +141,14 @@ class _Loop:
         """Yield the events of one turn: observe, propose, decide, then ask or act. Overrides replace their part."""
         self.control.begin_turn()
         started = now()
-        screen = self.seats.device.observe()
+        screen = self.parties.device.observe()
         before = self.keep.screen(screen)
         proposed = overrides.proposed or self._propose(screen)
         looked_at = screen.size
-        if proposed.by is not None and self.seats.device.info.kind != "embedded":
-            screen = self.seats.device.observe()  # a person took their time, and a phone goes on by itself
+        if proposed.by is not None and self.parties.device.info.kind != "embedded":
+            screen = self.parties.device.observe()  # a person took their time, and a phone goes on by itself
             before = self.keep.screen(screen)
-        decision = overrides.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
+        decision = overrides.decision or self.parties.gate.decide(proposed, screen, self.steps, self.control.stop)
         action = decision.action
         # Passwords are removed from what is stored; `action` still has the text that the phone gets.
         proposed, decision = without_passwords(proposed, decision, screen.tree)
@@ -186,62 +186,62 @@ class _Loop:
         else:
             reply = unfinished.answered.reply
         decision = asked_event.decision or Decision(
-            verdict="approve", by=self.seats.agent.actor, action=asked_event.proposed.action
+            verdict="approve", by=self.parties.agent.actor, action=asked_event.proposed.action
         )
         yield self._finish_step(
             asked_event.before, asked_event.proposed, decision, asked_event.question, reply, None, asked_event.at
         )
 
-    def end(self, status: str, judge: Scorer) -> Ended:
-        """Return the last event: the final screen, and the judge's score and reason."""
-        final = self.keep.screen(self.seats.device.observe())
-        verdict = judge(self.seats.device.snapshot(), self.steps)
-        reason = verdict.reason
+    def end(self, status: str, scorer: Scorer) -> Ended:
+        """Return the last event: the final screen, and the score with its reason."""
+        final = self.keep.screen(self.parties.device.observe())
+        outcome = scorer(self.parties.device.snapshot(), self.steps)
+        reason = outcome.reason
         if status != "completed":
             what = "budget" if self.most == self.brief.budget else "limit"
             reason = f"the {what} of {self.most} steps is used up"
-            reason += f"; {verdict.reason}" if verdict.by and verdict.reason else ""
-        elif isinstance(self.seats.agent, ReportsGivingUp) and self.seats.agent.gave_up:
-            reason = "; ".join(part for part in (self.seats.agent.gave_up.rstrip("."), reason) if part)
+            reason += f"; {outcome.reason}" if outcome.by and outcome.reason else ""
+        elif isinstance(self.parties.agent, ReportsGivingUp) and self.parties.agent.gave_up:
+            reason = "; ".join(part for part in (self.parties.agent.gave_up.rstrip("."), reason) if part)
         return Ended(
             status="completed" if status == "completed" else "budget",
-            score=verdict.score,
+            score=outcome.score,
             reason=reason,
-            checks=verdict.checks,
+            checks=outcome.checks,
             final=final,
-            scored_by=verdict.by,
+            scored_by=outcome.by,
         )
 
     def _propose(self, screen: Screen) -> Proposed:
-        person = self.seats.person
+        person = self.parties.person
         if person is not None and self.control.taken_over:
             try:
                 return person.propose(self.brief, screen, self.steps)
             except WaitCancelled:
                 if self.control.stop.is_set():
                     raise  # else the person gave the place back: the agent's turn
-        return self.seats.agent.propose(self.brief, screen, self.steps)
+        return self.parties.agent.propose(self.brief, screen, self.steps)
 
     def _build_question(self, action: Action) -> Question:
         kind = "propose" if self.brief.kind == "proactive" else "ask"
         return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
 
     def _ask_user(self, asked_event: Asked) -> Reply:
-        user = self.seats.user
+        user = self.parties.user
         if isinstance(user, SeesScreen):
             user.see_screen(asked_event.before)
         return user.reply(asked_event.question, self.steps, self.control.stop)
 
     def _perform(self, action: Action) -> str | None:
         try:
-            self.seats.device.perform(action)
+            self.parties.device.perform(action)
         except LabError as error:
             return error.sentence
         return None
 
     def _report_reply(self, question: Question, reply: Reply) -> str | None:
         """Report the reply to a phone that scores. Return an error if its score cannot take the reply into account."""
-        device = self.seats.device
+        device = self.parties.device
         if isinstance(device, SupportsScoring):
             try:
                 device.receive_reply(question, reply)
@@ -250,7 +250,7 @@ class _Loop:
         return None
 
     def _typed_by(self, action: Action | None) -> str:
-        device = self.seats.device
+        device = self.parties.device
         if action is None or action.kind != "input_text" or not isinstance(device, ReportsTypingMethod):
             return ""
         return device.typed_by
@@ -274,7 +274,7 @@ class _Loop:
             reply=reply,
             error=error,
             typed_by=self._typed_by(decision.action) if error is None else "",
-            state=self.keep.state(self.seats.device.snapshot()),
+            state=self.keep.state(self.parties.device.snapshot()),
             started=started,
             ended=now(),
         )

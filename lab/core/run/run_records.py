@@ -76,7 +76,7 @@ class Blob(NamedTuple):
 
 
 class Clearance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A person's declaration that a demonstration has nothing private, or nothing any more."""
+    """A person's declaration that a demonstration has nothing private, from the start or since a redaction."""
 
     id: str
     trace: str

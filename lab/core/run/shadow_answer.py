@@ -66,7 +66,7 @@ def _merge_heads(heads: list[ShadowAnswer]) -> ShadowAnswer:
 
 
 class ShadowsPlayed(msgspec.Struct, frozen=True):
-    """Shadow models' answers: of so many `questions` so many are answered, `new` of them by this call.
+    """Counts of shadow models' `questions` and of those answered, `new` of them by this call.
 
     `cost` is in US dollars, as far as known.
     """

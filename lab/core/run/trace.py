@@ -116,7 +116,7 @@ class Started(Event, frozen=True, tag="started"):
     state: str | None = None
     """The sha256 of the embedded phone's first state. None for other phones."""
     forked: Forked | None = None
-    """The point at which it left `parent`. Events up to there, and their `at`, are the parent's."""
+    """The point at which the fork left `parent`. Events up to there, and their `at`, are the parent's."""
 
 
 class Asked(Event, frozen=True, tag="asked"):

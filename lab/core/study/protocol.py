@@ -169,7 +169,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         return PAST_HINTS.get(hint, hint)
 
     def sheet_word(self, locale: str, key: str, *of: object) -> str:
-        """Return a word that every sheet uses, with `of` in its gap."""
+        """Return a fixed text of the sheet in a language. `of` replaces `{}`."""
         return self.word(locale, key, ENGLISH[key]).replace("{}", " ".join(map(str, of)))
 
     def reason_words(self, locale: str) -> dict[str, str]:

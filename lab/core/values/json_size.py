@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 
 _PIECE = 1024**2
 _MARKS = bytes(byte if byte in b"[]{}," else ord("0") for byte in range(256))
@@ -17,32 +17,32 @@ _SQUARE = bytes.maketrans(b"{}", b"[]")
 
 def check_values(data: bytes | str, what: str) -> None:
     """Raise `LabError` if JSON has more values than the limit. JSON with fewer bytes than that needs no scan."""
-    if len(data) <= limits.JSON_VALUES:
+    if len(data) <= input_limits.JSON_VALUES:
         return
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
     # A cheap upper bound, which also counts the marks inside strings.
-    if data.count(b",") + data.count(b"[") + data.count(b"{") <= limits.JSON_VALUES:
+    if data.count(b",") + data.count(b"[") + data.count(b"{") <= input_limits.JSON_VALUES:
         return
     value_count = 0
     for marks in _structural_marks(data):
         value_count += marks.count(b",") + marks.count(b"[") + marks.count(b"{")
         value_count -= marks.count(b"[]") + marks.count(b"{}")
-        if value_count > limits.JSON_VALUES:
-            raise LabError(what, f"holds more than the {limits.JSON_VALUES:,} values that are read")
+        if value_count > input_limits.JSON_VALUES:
+            raise LabError(what, f"holds more than the {input_limits.JSON_VALUES:,} values that are read")
 
 
 def check_depth(data: bytes | str, what: str) -> None:
-    """Raise `LabError` if a row of our own nests more than `limits.ROW_DEPTH` levels.
+    """Raise `LabError` if a row of our own nests more than `input_limits.ROW_DEPTH` levels.
 
     Python's decoders stop at 1,000 levels in one version and at 10,000 in the next. Code that walks the values stops at
     1,000 in each.
     """
     data = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    if data.count(b"[") + data.count(b"{") <= limits.ROW_DEPTH:
+    if data.count(b"[") + data.count(b"{") <= input_limits.ROW_DEPTH:
         return
     outer = b"".join(_structural_marks(data)).translate(_SQUARE, b"0,")
-    for _ in range(limits.ROW_DEPTH):
+    for _ in range(input_limits.ROW_DEPTH):
         if not outer:
             return
         # Each round removes the innermost level of brackets.
@@ -53,7 +53,7 @@ def check_depth(data: bytes | str, what: str) -> None:
 
 def check_items(data: bytes, what: str, levels: int = 1) -> None:
     """Check like `check_values`, but only the items of the outermost list or object (with `levels=2` also theirs)."""
-    if data.count(b",") <= limits.JSON_VALUES:
+    if data.count(b",") <= input_limits.JSON_VALUES:
         return
     # Imported late: most data returned above.
     import numpy
@@ -66,8 +66,8 @@ def check_items(data: bytes, what: str, levels: int = 1) -> None:
         depths = numpy.cumsum(opening.astype(numpy.int64) - closing) + depth
         item_count += int(((array == ord(",")) & (depths <= levels)).sum())
         depth = int(depths[-1]) if len(depths) else depth
-        if item_count > limits.JSON_VALUES:
-            raise LabError(what, f"holds more than the {limits.JSON_VALUES:,} items that are read")
+        if item_count > input_limits.JSON_VALUES:
+            raise LabError(what, f"holds more than the {input_limits.JSON_VALUES:,} items that are read")
 
 
 def _structural_marks(data: bytes) -> Iterator[bytes]:

@@ -6,7 +6,7 @@ import io
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from lab.core.run.limits import PICTURE_PIXELS
+from lab.core.run.input_limits import PICTURE_PIXELS
 from lab.core.values.png import png_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
-from lab.core.run.limits import ENDPOINT_WAITING
+from lab.core.run.input_limits import ENDPOINT_WAITING
 from lab.core.run.screen_clock import duration_words
 from lab.core.run.step import Reply
 from lab.core.run.trace import Answered, Trace
@@ -149,7 +149,7 @@ class Intake:
         self._sessions: dict[str, list[Conversation]] = {}
         self._by_run: dict[str, Conversation] = {}
         self._waiting: dict[str, Conversation] = {}
-        """Those of `_by_run` whose newest question has no answer."""
+        """Conversations of `_by_run` whose newest question has no answer."""
         self.note: RunningServer | None = None
         """Note file that publishes which clients are connected. None publishes nothing."""
         self._published: tuple[tuple[str, ...], dict[str, str]] = (), {}

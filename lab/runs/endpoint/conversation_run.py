@@ -14,7 +14,7 @@ import msgspec
 
 from lab.core.codec import convert
 from lab.core.errors import LabError
-from lab.core.run.limits import ENDPOINT_CALLS
+from lab.core.run.input_limits import ENDPOINT_CALLS
 from lab.core.run.run_records import Blob, Imported
 from lab.core.run.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
 from lab.core.run.trace import Answered, AnyEvent, Asked, Conditions, Ended, Started, Step, Trace
@@ -28,7 +28,7 @@ from simulators.users.endpoint.tool_arguments import check_arguments, check_form
 from store.store import Store
 
 SERVER = Actor("script", "endpoint")
-"""Actor that ends conversations that nobody else ended."""
+"""Actor that ends a conversation when nobody else does."""
 _ANSWERED = "was answered already."
 _LONGEST_NAME = 60
 
@@ -54,13 +54,13 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     has_history: bool = True
     """True if the client sent the dialogue before the question, as most do."""
     one_call: bool = False
-    """True if it accepts only one function call in an answer."""
+    """True if the client accepts only one function call in an answer."""
     must_call: bool = False
-    """True if it accepts only function calls and no text."""
+    """True if the client accepts only function calls and no text."""
     form: AnswerForm | None = None
-    """JSON form that it requires in place of text."""
+    """JSON form that the client requires in place of text."""
     stops: tuple[str, ...] = ()
-    """Stop sequences: it ends its answer before these."""
+    """Stop sequences: an answer ends before the first of these."""
 
 
 class Turn(NamedTuple):

@@ -188,7 +188,7 @@ class _ForkPoint:
         self._check_reply(trace)
 
     def overrides(self, by: Actor) -> ForkOverrides:
-        """Return what the fork sets in place of agent, gate and person at this step."""
+        """Return the overrides of proposal, decision and reply at this step."""
         reply = self._build_reply(by) if self.change.replies else None
         action = self.change.action
         if action is None:

@@ -30,7 +30,7 @@ class RunColumn(NamedTuple):
     words: Callable[[Any], str] | None = None
     """Text of a known value in a table (default: the value itself)."""
     cell: Callable[[RunEntry], str] | None = None
-    """Text in a table if it is not that of the value."""
+    """Text in a table if it differs from the value's."""
     filters: tuple[str, ...] = ()
     """Words in a filter, the usual one first. Empty: not filtered by."""
     text: Callable[[RunEntry], str] | None = None

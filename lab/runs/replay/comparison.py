@@ -1,11 +1,9 @@
 """Comparison of two stored runs: their steps in words, aligned, with the first difference.
 
-Align two runs: pair the steps that correspond, and find where they first differ.
-
-A global alignment (Needleman and Wunsch, 1970) over the actions. A pair of steps costs its dissimilarity, 0 to `WHOLE`,
-and a step without a partner costs `GAP`. Two such steps cost more than any pair, so steps at the same position are
-paired however different they are, and steps stay alone only if one run has more of them. The same two runs always give
-the same alignment, and swapping them gives its mirror image.
+Corresponding steps are paired by a global alignment (Needleman and Wunsch, 1970) over the actions. A pair of steps
+costs its dissimilarity, 0 to `WHOLE`, and a step without a partner costs `GAP`. Two such steps cost more than any pair,
+so steps at the same position are paired however different they are, and steps stay alone only if one run has more of
+them. The same two runs always give the same alignment, and swapping them gives its mirror image.
 """
 
 from __future__ import annotations

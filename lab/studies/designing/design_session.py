@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class DesignSession:
     """Revision heads of one design and what this person may do with them.
 
-    Every method raises `LabError` if the store refuses. The session keeps a refused draft and puts it into the next
-    accepted one.
+    Every method raises `LabError` if the store refuses. The session keeps a refused draft and tries to store it again
+    with the next act.
     """
 
     def __init__(self, store: Store, task: Task, person: Actor) -> None:

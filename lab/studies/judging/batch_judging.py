@@ -22,11 +22,11 @@ from lab.core.study.label import ActKind
 from lab.core.study.signing import sign_act
 from lab.core.text.plain_text import plain
 from lab.core.values.ids_and_clock import uuid7
-from lab.llm.batch import BatchApi, BatchResult, BatchState
+from lab.llm.batch import BatchAnswer, BatchApi, BatchState
 from lab.llm.client import Llm
 from lab.studies.judging.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judging.judge_sheet import SheetWork
-from lab.studies.judging.judge_terms import JudgeProgress, JudgingDone
+from lab.studies.judging.judge_terms import JobProgress, JudgingDone
 from lab.studies.judging.judging import JudgingJob
 from lab.studies.judging.paid_answers import KeptAnswer, PaidAnswer
 
@@ -121,7 +121,7 @@ class BatchJudging:
                 "With --batch the same line takes its answers; asked alone they would be paid for twice.",
             )  # fmt: skip
 
-    def go(self, tell: Callable[[JudgeProgress], None] = lambda progress: None) -> JudgingDone:
+    def go(self, tell: Callable[[JobProgress], None] = lambda progress: None) -> JudgingDone:
         """Fetch the results of earlier batches and send further ones until no question is left for a batch.
 
         Stop early if the budget is spent or `closing` is set. An open batch then continues at its provider.
@@ -149,11 +149,11 @@ class BatchJudging:
             job.progress(total), job.unusable, tuple(job.failed), job.ended, job.unpriced, tuple(sorted(job.without))
         )
 
-    def _ask_unanswered(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
+    def _ask_unanswered(self, tell: Callable[[JobProgress], None], total: int) -> JudgingDone:
         """Ask the questions that no batch answered one by one. Count them in the job's progress."""
         already_paid = self.job.found
 
-        def whole(progress: JudgeProgress) -> JudgeProgress:
+        def whole(progress: JobProgress) -> JobProgress:
             return progress._replace(total=total, found=already_paid)
 
         outcome = self.job.run(self._llm, lambda progress: tell(whole(progress)))
@@ -342,7 +342,7 @@ class BatchJudging:
         job.store.labels.record_act(sign_act(job.study, job.judge, BATCHED, detail=note))
 
 
-def _paid_answer(result: BatchResult, batch: OpenBatch) -> PaidAnswer | None:
+def _paid_answer(result: BatchAnswer, batch: OpenBatch) -> PaidAnswer | None:
     """Return the paid answer of a batch's result, None if nothing was paid for."""
     if result.missing is None:
         return None if result.answer is None else PaidAnswer.from_answer(result.answer, batch.model)

@@ -27,7 +27,7 @@ class JudgeTerms(NamedTuple):
     """Hide how a run ended, though the study shows it."""
 
 
-class JudgeProgress(NamedTuple):
+class JobProgress(NamedTuple):
     """Progress of a job: sheets handed in, all sheets, questions asked, answers found again, US dollars spent."""
 
     done: int
@@ -48,7 +48,7 @@ class FailedSheet(msgspec.Struct, frozen=True):
 class JudgingDone(NamedTuple):
     """Outcome of a job. `unusable` sheets were handed in without an answer, with the reason."""
 
-    progress: JudgeProgress
+    progress: JobProgress
     unusable: int
     failed: tuple[FailedSheet, ...]
     ended: str

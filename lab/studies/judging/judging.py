@@ -30,7 +30,7 @@ from lab.llm.client import Llm, ModelAnswer, NoModelAnswer
 from lab.llm.executor import ModelExecutor, ModelQuestion, ThreadExecutor, closing_executor
 from lab.studies.judging.judge_cost import dollars, tokens_back, tokens_sent
 from lab.studies.judging.judge_sheet import SheetWork, next_question
-from lab.studies.judging.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, JudgingDone
+from lab.studies.judging.judge_terms import FailedSheet, JobProgress, JudgeTerms, JudgingDone
 from lab.studies.judging.judge_view import JudgeViews
 from lab.studies.judging.paid_answers import KeptAnswer, PaidAnswer, PaidAnswers
 from lab.studies.planning.study_places import check_goes_on
@@ -143,7 +143,7 @@ class JudgingJob:
     def run(
         self,
         llm: Llm,
-        tell: Callable[[JudgeProgress], None] = lambda progress: None,
+        tell: Callable[[JobProgress], None] = lambda progress: None,
         executor: ModelExecutor | None = None,
     ) -> JudgingDone:
         """Judge all open sheets. Stop early if the budget is spent, `closing` is set or the model does not answer.
@@ -256,8 +256,8 @@ class JudgingJob:
         self.without.update(*(one.answer.usage.without for one in paid))
         self.reckoned += sum(one.expected for one in unpriced)
 
-    def progress(self, total: int) -> JudgeProgress:
-        return JudgeProgress(self.done, total, self.asked, self.found, self.spent)
+    def progress(self, total: int) -> JobProgress:
+        return JobProgress(self.done, total, self.asked, self.found, self.spent)
 
     def _affords(self, work: SheetWork, question: JudgeQuestion) -> bool:
         """Return True if the budget covers a question. A sheet left without it loses nothing that was paid for."""

@@ -12,7 +12,7 @@ from lab.core.study.rating_sheet import FieldReference
 LinePurpose = Literal["answer", "note", "cites", "search"]
 
 
-class Draft(NamedTuple):
+class AnswerDraft(NamedTuple):
     """Input at a place that is not an answer yet: typed text, chosen options as text, and details of the answer."""
 
     text: str = ""
@@ -20,7 +20,7 @@ class Draft(NamedTuple):
     details: AnswerDetails = NO_DETAILS
 
 
-Drafts = dict[FieldReference, Draft]
+Drafts = dict[FieldReference, AnswerDraft]
 
 
 class Times(NamedTuple):
@@ -103,5 +103,5 @@ def read_drafts(rows: Iterable[Sequence[str]]) -> Drafts:
             part.get("note", ""),
             part.get("cites", ""),
         )
-        drafts[spot] = Draft(part.get("answer", ""), part.get("set", ""), details)
+        drafts[spot] = AnswerDraft(part.get("answer", ""), part.get("set", ""), details)
     return drafts

@@ -12,7 +12,7 @@ from lab.core.study.option_sets import parse_set
 from lab.core.study.protocol import NO_OPTION
 from lab.core.study.rating_sheet import FieldReference, Sheet
 from lab.studies.rating import scale_entry
-from lab.studies.rating.drafts import Draft, Drafts, ItemEntry, Times, TypedLine
+from lab.studies.rating.drafts import AnswerDraft, Drafts, ItemEntry, Times, TypedLine
 from lab.studies.rating.rating_pace import Pace
 from lab.studies.rating.rating_session import HandedIn, RatingSession, next_open
 from lab.studies.rating.sheet_items import (
@@ -115,9 +115,9 @@ class SheetEditor:
         return self.session.prelabels.get(item.spot) if self.sheet.head(item.spot) is None else None
 
     @property
-    def draft(self) -> Draft:
+    def draft(self) -> AnswerDraft:
         """Input at the current item that is not an answer yet."""
-        return self.drafts.get(self.entry.spot, Draft()) if self.entry.spot is not None else Draft()
+        return self.drafts.get(self.entry.spot, AnswerDraft()) if self.entry.spot is not None else AnswerDraft()
 
     @property
     def selection(self) -> list[str] | None:
@@ -199,8 +199,8 @@ class SheetEditor:
     # -- drafts ------------------------------------------------------------------------------------------------
 
     def _set_draft(self, spot: FieldReference, **changes: Any) -> None:
-        draft = self.drafts.get(spot, Draft())._replace(**changes)
-        if draft == Draft():
+        draft = self.drafts.get(spot, AnswerDraft())._replace(**changes)
+        if draft == AnswerDraft():
             self.drafts.pop(spot, None)
         else:
             self.drafts[spot] = draft

@@ -35,7 +35,7 @@ class BatchScope(NamedTuple):
     rater: str = ""
 
 
-class Batch(NamedTuple):
+class BatchSettlement(NamedTuple):
     """Preview of one act: its settlements, and how many items of the scope are left by reason."""
 
     scope: BatchScope
@@ -48,7 +48,7 @@ class Batch(NamedTuple):
         return ", ".join(f"{count:,} ({why})" for why, count in self.left.items())
 
 
-def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scope: BatchScope) -> Batch:
+def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scope: BatchScope) -> BatchSettlement:
     """Return the settlements that an adjudicator would make of open items. Store nothing.
 
     Items without a majority are left. A rater's answers settle all open items of a unit or none: a part of them would
@@ -78,7 +78,7 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
                 unsettled[STILL_MASKED] += 1
             else:
                 rulings.append(Ruling(unit, _build_settlement(place.spot, answer, scope)))
-    return Batch(scope, tuple(rulings), dict(unsettled))
+    return BatchSettlement(scope, tuple(rulings), dict(unsettled))
 
 
 def _check_rater(chair: AdjudicationSession, rater: str) -> None:
@@ -131,7 +131,7 @@ def _build_settlement(spot: FieldReference, answer: PlaceAnswer, scope: BatchSco
     return Settlement(spot.target, spot.field, means, answer.value, answer.reason_missing)
 
 
-def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[SignedSettlement]:
+def settle_batch(chair: AdjudicationSession, batch: BatchSettlement, reason: str) -> list[SignedSettlement]:
     """Store all settlements of a batch, each in its own row, or none. Skip places that somebody settled meanwhile.
 
     Raise `LabError` if there is nothing to settle or no reason is given.

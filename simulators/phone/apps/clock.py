@@ -35,7 +35,7 @@ from simulators.phone.kit.views import (
 from simulators.phone.kit.widgets import actions, app_bar, card, empty, fab, icon_button, inset, item, tabs
 
 
-class Clock(App):
+class ClockApp(App):
     id, label, icon, colour, hue = "clock", "Clock", "clock", "#4a4fb8", 238
     shapes: ClassVar[dict[str, State]] = {"alarms": {"time": "07:00", "label": "", "days": [], "on": True}}
 

@@ -1,10 +1,9 @@
 """Views that the screens of Maps share: pieces of the map, rows of places, opening hours in words.
 
-The town of Maps, all invented: places with their hours, and bus lines.
-
-A place is its name, kind, address, metres east and south, number, stars, hours and a line about it. Hours are spans of
-days as `Mon-Fri 09:00-18:00`, separated by `;`. A place without any never closes. A line is its name, minutes between
-two buses, first and last bus, and its stops.
+The file also holds the invented town: places with their hours, and bus lines. A place is its name, kind, address,
+metres east and south, number, stars, hours and a line about it. Hours are spans of days as `Mon-Fri 09:00-18:00`,
+separated by `;`. A place without any never closes. A line is its name, minutes between two buses, first and last bus,
+and its stops.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ _RADIOS = ("wifi", "bluetooth", "mobile_data")
 _MOST = 10
 
 
-class Settings(App):
+class SettingsApp(App):
     id, label, icon, colour, hue = "settings", "Settings", "settings", "#5b6472", 215
     shapes: ClassVar[dict[str, State]] = {"devices": DEVICE}
 

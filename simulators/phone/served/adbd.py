@@ -103,7 +103,10 @@ class Adbd:
         return faults.plugged, faults.offline, faults.unauthorized
 
     def _apply(self, before: tuple[bool, bool, bool], waits: selectors.BaseSelector) -> tuple[bool, bool, bool]:
-        """Open or close the listener, and cut connections that began under other rules."""
+        """Apply the current fault settings and return them.
+
+        If they differ from `before`, open or close the listener and cut all connections.
+        """
         with self._changed:
             request_number = self._wanted
         rules = self._rules()

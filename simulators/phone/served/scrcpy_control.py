@@ -50,7 +50,7 @@ class ServedControl:
         """Process messages in order."""
         if self._options.power_on:
             self._press(keys.WAKEUP)
-        inbox = scrcpy_messages.Inbox(self._stream)
+        inbox = scrcpy_messages.MessageReader(self._stream)
         try:
             message = self._read(inbox)
             while True:
@@ -78,7 +78,7 @@ class ServedControl:
                 self._known = text
                 self._say(scrcpy_messages.clipboard(text))
 
-    def _read(self, inbox: scrcpy_messages.Inbox) -> scrcpy_messages.Message:
+    def _read(self, inbox: scrcpy_messages.MessageReader) -> scrcpy_messages.Message:
         return scrcpy_messages.read(inbox.take, self._options.version)
 
     def _obey(self, message: scrcpy_messages.Message) -> None:

@@ -130,7 +130,7 @@ _HID = {12: (2, 4), 13: (2, 4), 14: (2, 7)}
 """First version with each UHID message: create, input and destroy of the computer's keyboard, mouse or gamepad."""
 
 
-class Inbox:
+class MessageReader:
     """Reader of a stream by exact counts."""
 
     def __init__(self, stream: Stream) -> None:

@@ -16,7 +16,7 @@ import msgspec
 
 from lab.core.codec import convert, encode, read_json
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.run.run_records import Blob
 from lab.core.run.step import ToolCall
 from simulators.users.endpoint.access import RequestRefused
@@ -246,9 +246,9 @@ def _check_limits(request: ChatRequest) -> ChatRequest:
         characters += len(encode((request.tools, request.form)))
     pictures = [picture for message in request.messages for picture in message.pictures]
     for count, most, what in (
-        (len(request.tools), limits.ENDPOINT_TOOLS, "functions"),
-        (len(pictures), limits.ENDPOINT_PICTURES, "pictures"),
-        (characters, limits.ENDPOINT_TEXT, "characters"),
+        (len(request.tools), input_limits.ENDPOINT_TOOLS, "functions"),
+        (len(pictures), input_limits.ENDPOINT_PICTURES, "pictures"),
+        (characters, input_limits.ENDPOINT_TEXT, "characters"),
     ):
         if count > most:
             raise RequestRefused("", f"has {count:,} {what}; a person can be asked {most:,} at most.", status=413)
@@ -258,8 +258,8 @@ def _check_limits(request: ChatRequest) -> ChatRequest:
 def _read_object(data: bytes) -> dict[str, Any]:
     # Count before parsing: a small body can expand into millions of Python objects.
     values = data.count(b",") + data.count(b"[") + data.count(b"{")
-    if len(data) > limits.ENDPOINT_VALUES and values - data.count(b"base64,") > limits.ENDPOINT_VALUES:
-        value_count = f"more than {limits.ENDPOINT_VALUES:,} values, or commas and brackets in its texts"
+    if len(data) > input_limits.ENDPOINT_VALUES and values - data.count(b"base64,") > input_limits.ENDPOINT_VALUES:
+        value_count = f"more than {input_limits.ENDPOINT_VALUES:,} values, or commas and brackets in its texts"
         raise RequestRefused("", f"has {value_count}; no person can be asked that much.", status=413)
     value, notes = read_json(data, BODY)
     for place, original in notes:
@@ -275,8 +275,8 @@ def _read_object(data: bytes) -> dict[str, Any]:
 def _check_count(messages: Sequence[object], field: str) -> None:
     if not messages:
         raise LabError(BODY, f"field {field}: there is no message")
-    if len(messages) > limits.ENDPOINT_MESSAGES:
-        problem = f"holds {len(messages):,} messages; a person can be asked {limits.ENDPOINT_MESSAGES:,} at most"
+    if len(messages) > input_limits.ENDPOINT_MESSAGES:
+        problem = f"holds {len(messages):,} messages; a person can be asked {input_limits.ENDPOINT_MESSAGES:,} at most"
         raise RequestRefused(field, problem, status=413)
 
 
@@ -337,8 +337,8 @@ def _picture(value: Any, place: str) -> Blob | str:
     except (binascii.Error, ValueError) as error:
         raise LabError(BODY, f"field {place}: is no base64") from error
     # Checked after decoding: the limit is on the picture, not on its base64.
-    if not comma or not data or len(data) > limits.PICTURE_BYTES:
-        raise LabError(BODY, f"field {place}: is no picture of at most {limits.PICTURE_BYTES:,} bytes")
+    if not comma or not data or len(data) > input_limits.PICTURE_BYTES:
+        raise LabError(BODY, f"field {place}: is no picture of at most {input_limits.PICTURE_BYTES:,} bytes")
     mime = next((mime for mime, begins in _PICTURES.items() if data.startswith(begins)), "")
     return Blob(data, mime) if mime else "(a picture that is no PNG or JPEG: not shown here)"
 

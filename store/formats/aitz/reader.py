@@ -1,12 +1,11 @@
 """AITZ (Android in the Zoo, CoAT): demonstrations as JSON lists of steps, `<SUBSET>-<episode_id>/<same>.json`.
 
 Screenshots are `<same>_<step>.png` beside it. A file may hold the steps of several episodes. A step's description
-(`coat_action_desc`) becomes its instruction. All `coat_` fields except the thought are also stored unchanged. Source:
-IMNearth/CoAT.
+(`coat_action_desc`) becomes its instruction. All `coat_` fields except the thought are also stored unchanged.
+An action's coordinates are shares of the screen, y first, and -1 for none. AgentCPM-GUI's data of the same shape adds
+the action types 0, 1 and 12.
 
-AITZ's actions as hitlab's. Its coordinates are shares of the screen, y first, and -1 for none.
-
-Source: `coat/action_utils.py` of IMNearth/CoAT. AgentCPM-GUI's data of the same shape adds types 0, 1 and 12.
+Source: IMNearth/CoAT, for actions its `coat/action_utils.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from lab.core.run.ui_tree import Bounds, Node, UiTree
 from lab.core.task.task import Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.geometry import as_coordinate, point, vector_between
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, notes_below, numbers, remaining_fields, words
@@ -207,7 +206,7 @@ def _run(
     stated_length = as_coordinate(steps[0][1].get("episode_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
     task = _task(source.found, key, steps[0][1], length)
-    draft = Draft(id, task, ANNOTATOR, format=NAME, path=path, data=data, images=source.pictures)
+    draft = RunDraft(id, task, ANNOTATOR, format=NAME, path=path, data=data, images=source.pictures)
     actions = [_step(source, draft, place, step) for place, step in steps]
     end = demonstration_end(actions, length)
     draft.end(end.status, reason=end.reason)
@@ -226,7 +225,7 @@ def _task(source: RunSource, key: str, step: dict[str, Any], length: int | None)
     )
 
 
-def _step(source: _EpisodeFile, draft: Draft, place: int, step: dict[str, Any]) -> Action:
+def _step(source: _EpisodeFile, draft: RunDraft, place: int, step: dict[str, Any]) -> Action:
     extra = remaining_fields(step, _PLACED)
     if step.get("step_id") is not None and as_coordinate(step["step_id"]) != draft.count:
         extra["step_id"] = step["step_id"]

@@ -2,16 +2,15 @@
 
 A record is an episode: its goal, its screens, an action between every two screens, and an instruction for each action.
 Reading needs the package protobuf (the extra `androidcontrol`). `splits.json` and `test_subsplits.json` beside the file
-assign episodes to splits. Source: `android_control/README.md` of google-research/google-research.
+assign episodes to splits.
 
-Records of a TFRecord file: length, its checksum, data, and their checksum.
+A TFRecord file holds for each record its length, a checksum of the length, the data, and a checksum of the data. The
+checksums are CRC-32C (Castagnoli, RFC 3720 appendix B.4) in TFRecord's masked form. Long data is split into lanes of
+equal length, whose remainders are computed in parallel. Two remainders are combined by shifting the first by the length
+of the second and adding both.
 
-Source: TensorFlow's description of the format (`tensorflow/core/lib/io/record_writer.h`).
-
-CRC-32C (Castagnoli, RFC 3720 appendix B.4), and TFRecord's masked form of it.
-
-Long data is split into lanes of equal length, whose remainders are computed in parallel. They are combined by shifting
-the first remainder by the length of the second and adding both.
+Sources: `android_control/README.md` of google-research/google-research, TensorFlow's
+`tensorflow/core/lib/io/record_writer.h`.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from store.formats.androidcontrol.messages import message_class, parse_message
 from store.formats.androidcontrol.tree import text_of, tree_of
 from store.formats.androidworld.actions import action_of
 from store.formats.demonstrations import ANNOTATOR
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.image_spool import RunImages, Spool
 from store.formats.stream import FileStream
 
@@ -127,7 +126,7 @@ def _build_run(episode: _Episode, id: str, sha256: str, path: str, splits: dict[
     raws = [_read_action(text) for text in episode.texts("actions")]
     observations, troubles = _observations(episode, shots, spool)
     actions = [action_of(raw, observations[i].size if i < len(observations) else None) for i, raw in enumerate(raws)]
-    draft = Draft(
+    draft = RunDraft(
         id,
         Task(
             id=number,
@@ -158,7 +157,7 @@ def _build_run(episode: _Episode, id: str, sha256: str, path: str, splits: dict[
 
 
 def _steps(
-    draft: Draft, episode: _Episode, actions: list[Action], observations: list[Observation], troubles: dict[int, str]
+    draft: RunDraft, episode: _Episode, actions: list[Action], observations: list[Observation], troubles: dict[int, str]
 ) -> None:
     texts = episode.texts("step_instructions")
     for i, action in enumerate(actions):

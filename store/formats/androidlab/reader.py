@@ -2,13 +2,14 @@
 
 Each line is one step. `image` and `xml` are paths on the recording machine, of which only the file name is used. A
 screenshot's name contains its time in seconds. Success is computed later and stored in `results.jsonl`, in a folder of
-its own (`outputs/<run>_<time>/`). Source: `recorder/json_recoder.py`, `evaluation/task.py`, `generate_result.py`.
+its own (`outputs/<run>_<time>/`).
 
-AndroidLab's `parsed_action` as hitlab's.
+In an action (`parsed_action`) an element is a box or a point in pixels. If the model uses its own space (0 to 999, or 0
+to 1), later versions store the pixels as well (`relative_element`, `origin_element`). A swipe names the finger's
+direction and is as long as in the controller's `swipe`. Type presses Enter after the text.
 
-An element is a box or a point in pixels. If the model uses its own space (0 to 999, or 0 to 1), later versions store
-the pixels as well (`relative_element`, `origin_element`). A swipe names the finger's direction and is as long as in the
-controller's `swipe`. Type presses Enter after the text. Source: `page_executor` and `utils_mobile/and_controller.py`.
+Sources: `recorder/json_recoder.py`, `evaluation/task.py`, `generate_result.py`, and for actions `page_executor` and
+`utils_mobile/and_controller.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from lab.core.run.step import Action, ActionKind, Direction, Observation, Point
 from lab.core.run.ui_tree import UiTree
 from lab.core.task.task import Actor, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.failures import with_failures
 from store.formats.geometry import Box, as_coordinate, box, centre, direction, point
 from store.formats.pictures import Pictures
@@ -89,7 +90,7 @@ def _run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | Known
     first = next(
         (picture_time for line in lines if (picture_time := _picture_time(line.get("image"))) is not None), None
     )
-    draft = Draft(
+    draft = RunDraft(
         id,
         _task(run),
         Actor("model", agent),
@@ -138,7 +139,7 @@ def _task(run: _AndroidLabRun) -> Task:
     )
 
 
-def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float | None) -> None:
+def _steps(draft: RunDraft, run: _AndroidLabRun, pictures: Pictures, first: float | None) -> None:
     """Add every line as a step. `first` is the time of the first screenshot in seconds since 1970."""
     for i, line in enumerate(run.lines):
         extra = {key: value for key, value in line.items() if key not in _PLACED and value not in (None, [], {})}
@@ -188,7 +189,7 @@ def _thought(response: str) -> str:
     return (response[: match.start()] if match else response).strip()
 
 
-def _add_verdict(draft: Draft, run: _AndroidLabRun) -> float | None:
+def _add_verdict(draft: RunDraft, run: _AndroidLabRun) -> float | None:
     """Add the task's line of the nearest results.jsonl as a verdict, and return its score, or None if there is none."""
     for path in _results_files(run):
         try:
@@ -224,7 +225,7 @@ def _results_files(run: _AndroidLabRun) -> Iterator[Path]:
             return
 
 
-def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictures, first: float | None) -> None:
+def _end(draft: RunDraft, run: _AndroidLabRun, score: float | None, pictures: Pictures, first: float | None) -> None:
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
     # The names sort by time.

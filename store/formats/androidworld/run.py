@@ -21,7 +21,7 @@ from lab.core.task.task import Actor, Task
 from store.formats.androidworld.actions import action_of, parse_action, reason_in, tree_of, unplaced_fields
 from store.formats.androidworld.answers import usage_of
 from store.formats.androidworld.values import LargeBytes, Shaper, fields_of, shot_of
-from store.formats.draft import Draft
+from store.formats.draft import RunDraft
 from store.formats.geometry import as_coordinate
 from store.formats.image_spool import RunImages, Spool, SpooledImage
 
@@ -85,7 +85,7 @@ class _RunDraft:
         fields = self.episode.fields
         name = self._as_text(fields.get("agent_name")) or "unknown"
         seed = fields.get("seed")
-        draft = Draft(
+        draft = RunDraft(
             self.episode.id,
             self._task(),
             Actor("human" if name.lower() in _HUMANS else "script" if name.lower() in _SCRIPTS else "model", name),
@@ -111,7 +111,7 @@ class _RunDraft:
         traits = {"instance": self._as_text(instance)} if type(instance) in (int, str) else {}
         return Task(id=template, kind="general", instruction=self._as_text(fields.get("goal")), traits=traits)
 
-    def _step(self, draft: Draft, i: int, row: Row) -> None:
+    def _step(self, draft: RunDraft, i: int, row: Row) -> None:
         shot = self._find_picture(row, _BEFORE) or self._find_any_picture(row)
         size = shot.size if shot else self.screen
         scale = _scale(size, self.screen)
@@ -212,7 +212,7 @@ class _RunDraft:
             source["missing"] = list(self.shaper.notes)
         return source
 
-    def _end(self, draft: Draft) -> None:
+    def _end(self, draft: RunDraft) -> None:
         seconds = as_coordinate(self.episode.fields.get("run_time"))
         status: Literal["completed", "failed", "budget"] = "budget"
         reason = ""

@@ -23,7 +23,7 @@ from store.formats import KnownRun, RunSource
 from store.formats.androidworld.answers import usage_of
 from store.formats.appagent.actions import NumberedScreen, action_of, answer_parts, recorded_action
 from store.formats.appagent.elements import NumberedElement, elements
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.fallbacks import FallbackKind
 from store.formats.model_answers import answer_text, whole_answer
 from store.formats.pictures import Pictures
@@ -89,7 +89,7 @@ def run(
     id = run_id(NAME, "", data)
     if is_known(id):
         return KnownRun(id, str(log))
-    draft = Draft(
+    draft = RunDraft(
         id,
         _task(log, lines, rounds or max(ROUNDS, len(lines))),
         Actor("model", "AppAgent", model=_model(lines)),
@@ -138,7 +138,7 @@ def _task(log: Path, lines: list[LogLine], budget: int) -> Task:
 
 
 def _step(
-    draft: Draft,
+    draft: RunDraft,
     line: LogLine,
     screens: Screens,
     number: int,
@@ -181,7 +181,7 @@ def _is_unusable(action: Action) -> bool:
 
 
 def _apply_reflection(
-    draft: Draft, screens: Screens, number: int, line: LogLine, useless: set[str], target: NumberedElement | None
+    draft: RunDraft, screens: Screens, number: int, line: LogLine, useless: set[str], target: NumberedElement | None
 ) -> None:
     """Apply a reflection: drop an element from further numbering, and add a press of back."""
     response = line.value.get("response")
@@ -209,7 +209,7 @@ def _budget_reason(steps: int, rounds: int | None) -> str:
     return f"{steps} steps, {'the most that its config.yaml allows' if rounds else 'the most unless told otherwise'}"
 
 
-def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str) -> None:
+def _end(draft: RunDraft, screens: Screens, last: Action, number: int, used_up: str) -> None:
     extra: dict[str, Any] = {}
     beyond = number + 1 in screens.shots
     final = screens.observation(number + 1, extra)[0] if beyond else None
@@ -228,7 +228,7 @@ def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str
         draft.end("stopped", reason="the source holds no FINISH", final=final)
 
 
-def _record_lost_screen(draft: Draft, screens: Screens, extra: dict[str, Any], number: int) -> None:
+def _record_lost_screen(draft: RunDraft, screens: Screens, extra: dict[str, Any], number: int) -> None:
     """Store and count errors in reading the screen after the last step, which has no step to record them."""
     if not extra:
         return
@@ -256,7 +256,7 @@ def demonstration(
     )  # fmt: skip
     by = Actor("human", "demonstrator")
     path = str(folder / "record.txt")
-    draft = Draft(id, task, by, format=NAME, path=path, data=data, images=screens.pictures)
+    draft = RunDraft(id, task, by, format=NAME, path=path, data=data, images=screens.pictures)
     stopped = False
     for number, line in enumerate((line for line in decode_utf8(data).splitlines() if line.strip()), 1):
         extra: dict[str, Any] = {}

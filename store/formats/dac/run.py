@@ -20,7 +20,7 @@ from lab.core.task.task import Actor, Branch, Task
 from store.formats import KnownRun, RunSource
 from store.formats.dac.actions import CoordinateFrame, action_of, normalized_word
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.geometry import as_coordinate
 from store.formats.hitlab_fields import HITLAB_KEY, agent_of, exported_run_field
 from store.formats.pictures import Pictures
@@ -88,7 +88,7 @@ def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported |
     if is_known(id):
         return KnownRun(id, path)
     pictures = Pictures(episode.source)
-    draft = Draft(
+    draft = RunDraft(
         id,
         _task(episode, name),
         _agent(episode),
@@ -212,7 +212,7 @@ def _branch(i: int, row: Any) -> Branch:
     )
 
 
-def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Action:
+def _step(episode: DacEpisode, draft: RunDraft, i: int, pictures: Pictures) -> Action:
     step = episode.steps[i]
     extra = remaining_fields(step, (*_SHOT, *_INSTRUCTIONS, *ACTIONS, "width", "height"))
     if changes := notes_below(episode.notes, f"{episode.field}[{i + episode.first}]."):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.core.run.step import Action, ActionKind, Point
-from store.formats.droidrun.calls import ToolCall
+from store.formats.droidrun.calls import DroidrunCall
 from store.formats.droidrun.macro import kind_of
 from store.formats.droidrun.screens import box_of
 from store.formats.geometry import Box, as_coordinate, centre, main_direction, point, vector_between
@@ -34,7 +34,7 @@ _KEYS: dict[str, ActionKind] = {
 }  # fmt: skip
 
 
-def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]) -> Action:
+def action_of(call: DroidrunCall, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]) -> Action:
     """Return a call as an action. `macro` are the actions it made on the phone, `boxes` the elements by number."""
     args = call.args
     kind = _kind(call.name, args)
@@ -72,7 +72,7 @@ def unmatched_action(action: dict[str, Any]) -> Action:
     # droidrun performs a long press as a swipe without movement.
     if name in ("swipe", "drag") and _is_still(action):
         name = "long_press"
-    call = ToolCall(name, {key: value for key, value in action.items() if key != "action_type"})
+    call = DroidrunCall(name, {key: value for key, value in action.items() if key != "action_type"})
     done_action = action_of(call, [action], {})
     return Action(
         kind=done_action.kind,

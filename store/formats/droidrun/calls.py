@@ -42,7 +42,7 @@ _INVOKED = re.compile(r"<invoke\s++name=\"([^\"]{1,100})\"\s*+>")
 _GIVEN = re.compile(r"<parameter\s++name=\"([^\"]{1,100})\"\s*+>")
 
 
-class ToolCall(NamedTuple):
+class DroidrunCall(NamedTuple):
     """One tool call. `succeeded` is False if it failed or was not run, None if unknown.
 
     `line` is its line in the model's Python, from 1, or 0 for other languages.
@@ -59,13 +59,13 @@ class ToolCall(NamedTuple):
         return {"name": self.name, "args": self.args}
 
 
-def calls_of(code: str) -> list[ToolCall]:
+def calls_of(code: str) -> list[DroidrunCall]:
     """Return the calls in a model's code in order, empty if there are none or it is not code."""
     if len(code) > _LONGEST:
         return []
     if "<invoke" in code:
         return [
-            ToolCall(
+            DroidrunCall(
                 name,
                 {
                     parameter: _xml_argument(parameter, value)
@@ -88,7 +88,7 @@ def _xml_elements(text: str, opening: re.Pattern[str], closing: str) -> Iterator
         at = end + len(closing)
 
 
-def call_of(action: Any) -> ToolCall | None:
+def call_of(action: Any) -> DroidrunCall | None:
     """Return a call from an Executor's action (`{"action": name, ...}`, or a record with arguments and outcome).
 
     Return None if it is neither.
@@ -99,19 +99,19 @@ def call_of(action: Any) -> ToolCall | None:
     success = outcome if isinstance(outcome, bool) and name != "complete" else None
     arguments = action.get("args")
     if isinstance(arguments, dict):
-        return ToolCall(name, arguments, success, call_error(action) or as_text(action.get("summary")))
+        return DroidrunCall(name, arguments, success, call_error(action) or as_text(action.get("summary")))
     if success is None:
-        return ToolCall(name, {key: value for key, value in action.items() if key not in ("action", "name")})
+        return DroidrunCall(name, {key: value for key, value in action.items() if key not in ("action", "name")})
     given = {key: value for key, value in action.items() if key not in ("action", "name", *_OUTCOME)}
-    return ToolCall(name, given, success, call_error(action) or as_text(action.get("summary")))
+    return DroidrunCall(name, given, success, call_error(action) or as_text(action.get("summary")))
 
 
-def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list[ToolCall]:
+def with_outcomes(code_calls: list[DroidrunCall], run_calls: list[DroidrunCall]) -> list[DroidrunCall]:
     """Merge the calls as written and as run. The agent skips calls that repeat the last one in vain."""
     if not run_calls:
         return code_calls
     queue = list(run_calls)
-    calls: list[ToolCall] = []
+    calls: list[DroidrunCall] = []
     for call in code_calls:
         if queue and queue[0].name == call.name:
             calls.append(queue.pop(0))
@@ -126,13 +126,13 @@ def call_error(outcome: dict[str, Any]) -> str:
     return "" if error == "None" else error
 
 
-def _python_calls(code: str) -> list[ToolCall]:
+def _python_calls(code: str) -> list[DroidrunCall]:
     try:
         tree = ast.parse(code)
         nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    calls: list[ToolCall] = []
+    calls: list[DroidrunCall] = []
     for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name not in _ARGUMENT_NAMES:
@@ -143,7 +143,7 @@ def _python_calls(code: str) -> list[ToolCall]:
             names = ("start_x", "start_y", "end_x", "end_y", "duration_ms")
         args = {names[i] if i < len(names) else str(i): _literal_value(arg) for i, arg in enumerate(node.args)}
         args |= {word.arg: _literal_value(word.value) for word in node.keywords if word.arg}
-        calls.append(ToolCall(name, args, line=node.lineno))
+        calls.append(DroidrunCall(name, args, line=node.lineno))
     return calls
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from store.formats.droidrun.calls import ToolCall
+from store.formats.droidrun.calls import DroidrunCall
 
 _MOST_CELLS = 2_000_000
 _TAPS = frozenset({"tap"})
@@ -36,7 +36,7 @@ MACRO_KINDS = frozenset(kind for kinds in _MADE_ACTIONS.values() for made in kin
 
 
 def assign_macro(
-    calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]
+    calls: Sequence[DroidrunCall], macro: Sequence[dict[str, Any]]
 ) -> tuple[list[list[int]], dict[int, list[int]]]:
     """Return the indices of each call's macro actions, and the others by the call that they follow (-1: none)."""
     units = [
@@ -58,7 +58,7 @@ def assign_macro(
     return places_by_call, leftovers
 
 
-def is_recorded(call: ToolCall) -> bool:
+def is_recorded(call: DroidrunCall) -> bool:
     """Return True if a call leaves an action in the macro when it is run."""
     return call.name in _MADE_ACTIONS
 
@@ -70,7 +70,7 @@ def kind_of(action: dict[str, Any]) -> str:
 
 
 def _match(
-    calls: Sequence[ToolCall], units: list[tuple[int, frozenset[str]]], macro: Sequence[dict[str, Any]]
+    calls: Sequence[DroidrunCall], units: list[tuple[int, frozenset[str]]], macro: Sequence[dict[str, Any]]
 ) -> dict[int, int]:
     """Return the call of each matched macro action: a heaviest common subsequence, weighted by `_match_weight`."""
     # The table would be too large: match by position only.
@@ -99,7 +99,7 @@ def _match(
     return pairs
 
 
-def _match_weight(call: ToolCall, action_kinds: frozenset[str], action: dict[str, Any]) -> int:
+def _match_weight(call: DroidrunCall, action_kinds: frozenset[str], action: dict[str, Any]) -> int:
     """Return 0 if the call cannot make such an action, else a weight that grows with the certainty of the match."""
     if kind_of(action) not in action_kinds:
         return 0

@@ -20,9 +20,9 @@ from lab.core.run.run_records import Imported, Verdict
 from lab.core.run.step import Action, Observation
 from lab.core.task.task import Actor, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.droidrun.actions import action_of, unmatched_action
-from store.formats.droidrun.calls import ToolCall
+from store.formats.droidrun.calls import DroidrunCall
 from store.formats.droidrun.macro import MACRO_KINDS, assign_macro, is_recorded, kind_of
 from store.formats.droidrun.screens import RecordedScreen, state_of
 from store.formats.droidrun.turns import AgentTurn, EventTurns, turns_of
@@ -94,7 +94,7 @@ def _read_run(run_source: RunSource, is_known: Callable[[str], bool]) -> Importe
     )
     pictures = Pictures(run_source)
     task = _task(run, name)
-    draft = Draft(id, task, _agent(events), format=NAME, path=path, data=data, images=pictures)
+    draft = RunDraft(id, task, _agent(events), format=NAME, path=path, data=data, images=pictures)
     idle = _steps(draft, run, pictures)
     source = {key: value for key, value in macro.items() if key not in ("actions", "description")} | {"folder": name}
     if idle:
@@ -150,7 +150,7 @@ def _task(run: _DroidrunRun, name: str) -> Task:
     return Task(id=f"{words}-{digest}" if goal else name, kind="general", instruction=goal, budget=budget)
 
 
-def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str, Any]]:
+def _steps(draft: RunDraft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str, Any]]:
     """Add each call as a step. Return extra fields of turns without any answer or call."""
     turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
@@ -185,7 +185,7 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
     return idle
 
 
-def _mark_failed_calls(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) -> list[ToolCall]:
+def _mark_failed_calls(turn: AgentTurn, places_by_call: list[list[int]], has_macro: bool) -> list[DroidrunCall]:
     """Return a turn's calls. If an error ended its code, calls without macro actions are marked failed or not run."""
     error = turn.error
     if error is None:
@@ -203,7 +203,7 @@ def _mark_failed_calls(turn: AgentTurn, places_by_call: list[list[int]], has_mac
 
 
 def _add_unmatched_actions(
-    draft: Draft, actions: list[dict[str, Any]], before: Any = None, extra: dict[str, Any] | None = None
+    draft: RunDraft, actions: list[dict[str, Any]], before: Any = None, extra: dict[str, Any] | None = None
 ) -> None:
     """Add steps for the phone's actions that belong to no known call."""
     for action in actions:
@@ -214,7 +214,7 @@ def _action_without_call(turn: AgentTurn) -> Action:
     """Return the action of a turn without a call: the Manager's final answer, or an answer that called nothing."""
     if turn.success is None:
         return Action("other", raw=turn.raw)
-    return action_of(ToolCall("complete", {"success": turn.success, "reason": turn.answer}), [], {})
+    return action_of(DroidrunCall("complete", {"success": turn.success, "reason": turn.answer}), [], {})
 
 
 def _read_state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> RecordedScreen:
@@ -228,7 +228,7 @@ def _read_state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> Record
         return RecordedScreen(None, {})
 
 
-def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
+def _end(draft: RunDraft, run: _DroidrunRun, pictures: Pictures) -> None:
     end, turns = run.timeline.end, run.timeline.turns
     success, reason = end.get("success"), end.get("reason") or end.get("output")
     closing = next((turn for turn in reversed(turns) if turn.success is not None), None)

@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lab.core.run.step import Usage
-from store.formats.droidrun.calls import CodeError, ToolCall, call_error, call_of, calls_of, code_error, with_outcomes
+from store.formats.droidrun.calls import (
+    CodeError,
+    DroidrunCall,
+    call_error,
+    call_of,
+    calls_of,
+    code_error,
+    with_outcomes,
+)
 from store.formats.values import as_text
 
 _LOOKS = re.compile(r"(?:CodeAct|FastAgent|Task|ToolsAgent)InputEvent|ManagerContextEvent|ManagerThinkingEvent")
@@ -41,9 +49,9 @@ class AgentTurn:
     raw: str | None = None
     usage: Usage | None = None
     instruction: str = ""
-    written: list[ToolCall] = field(default_factory=list)
-    run: list[ToolCall] = field(default_factory=list)
-    scripts: list[ToolCall] = field(default_factory=list)
+    written: list[DroidrunCall] = field(default_factory=list)
+    run: list[DroidrunCall] = field(default_factory=list)
+    scripts: list[DroidrunCall] = field(default_factory=list)
     success: bool | None = None
     answer: str = ""
     looked: bool = False
@@ -61,7 +69,7 @@ class AgentTurn:
         return None if self.run else code_error(self.extra.get("output"))
 
     @property
-    def calls(self) -> list[ToolCall]:
+    def calls(self) -> list[DroidrunCall]:
         """Calls of the turn. Those after the line with the error are marked as not run."""
         error = self.error
         outcomes = with_outcomes(self.written, self.run)
@@ -156,7 +164,7 @@ def _add_event(turns: EventTurns, event: dict[str, Any], kind: str) -> None:
         success = event.get("success") if isinstance(event.get("success"), bool) else None
         name = as_text(event.get("tool_name"))
         words = call_error(event) or as_text(event.get("summary"))
-        turn.run.append(ToolCall(name, args if isinstance(args, dict) else {}, success, words))
+        turn.run.append(DroidrunCall(name, args if isinstance(args, dict) else {}, success, words))
     elif kind.startswith("Scripter"):
         _add_script(turn, event, kind)
     elif _WRITES.fullmatch(kind):
@@ -212,7 +220,7 @@ def _add_script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
     code = as_text(event.get("code"))
     if kind in ("ScripterThinkingEvent", "ScripterExecutionEvent"):
         if code and not (turn.scripts and turn.scripts[-1].args["code"] == code):
-            turn.scripts.append(ToolCall("script", {"code": code}))
+            turn.scripts.append(DroidrunCall("script", {"code": code}))
         if code:
             turn.thought = turn.thought or as_text(event.get("thoughts", event.get("thought")))
             turn.usage = _add_usage(turn.usage, _usage(event.get("usage")))

@@ -21,7 +21,7 @@ from lab.core.run.step import Action
 from lab.core.task.task import Actor, Persona, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import demonstration_end
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.failures import with_failures
 from store.formats.fingertip.actions import action_of, source_action
 from store.formats.fingertip.files import (
@@ -73,7 +73,7 @@ def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | 
         return KnownRun(id, path)
     profile = profile_of(files, user)
     pictures = Pictures(source)
-    draft = Draft(
+    draft = RunDraft(
         id,
         _task(fields, user, stamp, len(rows)),
         agent_of(_own_fields(fields).get("agent"), Actor("human", user)),
@@ -132,7 +132,7 @@ def _local_time(stamp: str) -> str:
 
 
 def _step(
-    draft: Draft, files: Files, row: Row, shot: Path | None, xml: Path | None, pictures: Pictures,
+    draft: RunDraft, files: Files, row: Row, shot: Path | None, xml: Path | None, pictures: Pictures,
     extra: dict[str, Any], fields: dict[str, Any],
 ) -> Action:  # fmt: skip
     stated_instruction = source_action(row[0])

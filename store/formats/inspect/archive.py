@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from lab.core.errors import LabError
-from lab.core.run.limits import UNPACKED_AT_LEAST, UNPACKED_PER_BYTE
+from lab.core.run.input_limits import UNPACKED_AT_LEAST, UNPACKED_PER_BYTE
 from store.formats.files import open_within
 
 _MOST = 512 * 1024**2

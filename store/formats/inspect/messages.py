@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.input_limits import PICTURE_BYTES
 from lab.core.run.step import Observation, Usage
 from store.formats.pictures import Pictures
 from store.formats.values import as_amount, as_count, as_mapping

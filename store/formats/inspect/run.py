@@ -5,10 +5,9 @@ A picture that a tool returns is the screen of the next action. The first score 
 lists and mappings give no score. Every score becomes a verdict. The status is failed after an error, budget after a
 limit, else completed.
 
-Calls of Inspect's computer tool as hitlab's actions. Calls of other tools become `other` with the tool's name.
-
-Source: `src/inspect_ai/tool/_tools/_computer/_computer.py`. Pixels refer to the screenshots that the tool returns. A
-click without a position, as in older versions, is at the mouse's last position.
+Calls of Inspect's computer tool become hitlab's actions, calls of other tools `other` with the tool's name. Pixels
+refer to the screenshots that the tool returns. A click without a position, as in older versions, is at the mouse's last
+position. Source: `src/inspect_ai/tool/_tools/_computer/_computer.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from lab.core.run.run_records import Imported
 from lab.core.run.step import Action, Observation, Point, Usage, total_usage
 from lab.core.task.task import LONGEST_NAME, Actor, Task
 from store.formats import KnownRun
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.geometry import as_coordinate, direction, point, swipe_vector, vector_between
 from store.formats.inspect.messages import (
     Attachments,
@@ -66,7 +65,7 @@ def imported(
         if is_known(known_id):
             return KnownRun(known_id, here)
     epoch = sample.get("epoch")
-    draft = Draft(
+    draft = RunDraft(
         id,
         _task(sample, spec, name, attachments),
         _agent(spec, header),
@@ -108,7 +107,7 @@ def _normalize(value: Any) -> Any:
 class _SampleSteps:
     """Converts a sample's messages to steps, and tracks the current screen and mouse."""
 
-    def __init__(self, draft: Draft, sample: dict[str, Any], attachments: Attachments) -> None:
+    def __init__(self, draft: RunDraft, sample: dict[str, Any], attachments: Attachments) -> None:
         self.draft = draft
         self.attachments = attachments
         self.messages = messages_of(sample)
@@ -240,7 +239,7 @@ def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
     )  # fmt: skip
 
 
-def _status(sample: dict[str, Any], draft: Draft) -> tuple[Literal["completed", "stopped", "failed", "budget"], str]:
+def _status(sample: dict[str, Any], draft: RunDraft) -> tuple[Literal["completed", "stopped", "failed", "budget"], str]:
     error, limit = sample.get("error"), sample.get("limit")
     if error is not None:
         return "failed", as_text(as_mapping(error).get("message")) or as_text(error) or "error"
@@ -250,7 +249,7 @@ def _status(sample: dict[str, Any], draft: Draft) -> tuple[Literal["completed", 
     return ("completed", "") if draft.count else ("failed", "the source holds no steps")
 
 
-def _add_verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[str, Any]) -> float | None:
+def _add_verdicts(draft: RunDraft, sample: dict[str, Any], notes: Notes, header: dict[str, Any]) -> float | None:
     scores = as_mapping(sample.get("scores"))
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}

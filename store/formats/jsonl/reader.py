@@ -17,7 +17,7 @@ import msgspec
 
 from lab.core.codec import decode
 from lab.core.errors import LabError
-from lab.core.run.limits import PICTURE_BYTES
+from lab.core.run.input_limits import PICTURE_BYTES
 from lab.core.run.run_records import Blob, Clearance, Imported, Tombstone, Verdict
 from lab.core.run.trace import VERSION as EVENT_VERSION
 from lab.core.run.trace import AnyEvent, Started, Step

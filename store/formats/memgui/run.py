@@ -18,7 +18,7 @@ from lab.core.run.run_records import Imported, Verdict
 from lab.core.run.step import Action, Usage
 from lab.core.task.task import Actor, Task
 from store.formats import RunSource
-from store.formats.draft import Draft
+from store.formats.draft import RunDraft
 from store.formats.geometry import as_coordinate
 from store.formats.knowu.actions import thought_of
 from store.formats.memgui.actions import action_of, space_of
@@ -94,7 +94,7 @@ def imported(of: MemguiRun) -> Imported:
     """Return a run with its pictures and its source's verdicts."""
     pictures = Pictures(of.source)
     session = of.row.session.name.removeprefix("session-") if of.row else ""
-    draft = Draft(
+    draft = RunDraft(
         of.id,
         _task(of),
         Actor("model", of.agent),
@@ -157,7 +157,7 @@ def _extra(step: dict[str, Any], i: int) -> dict[str, Any]:
 
 
 def _step(
-    draft: Draft,
+    draft: RunDraft,
     of: MemguiRun,
     i: int,
     step: dict[str, Any],
@@ -211,7 +211,7 @@ def _thought(step: dict[str, Any], text: str) -> str:
     return match[1] if match else ""
 
 
-def _add_verdicts(draft: Draft, of: MemguiRun) -> float | None:
+def _add_verdicts(draft: RunDraft, of: MemguiRun) -> float | None:
     """Add the source's verdicts. Return its score, of the evaluation, else of the decision, else of the table."""
     scores: list[float | None] = []
     for file, *_ in _JUDGE_FILES:
@@ -253,7 +253,7 @@ def _sorted_analyses(fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float | None, pictures: Pictures) -> None:
+def _end(draft: RunDraft, of: MemguiRun, usages: list[Usage | None], score: float | None, pictures: Pictures) -> None:
     summary = of.summary
     source_fields: dict[str, Any] = {"summary": summary, "unread": of.unread}
     source_fields |= {name: of.side_files.get(name) for name in ("model_call_stats", "long_term_memory", "error")}

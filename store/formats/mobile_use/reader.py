@@ -5,12 +5,10 @@ before action i, from 0. Screenshots numbered beyond the actions are dropped: mo
 identifies one that shows the screen after the last action. Without a goal in the lines, the goal is the folder's name,
 which the dump cuts to 50 characters.
 
+The tool's actions (Qwen's, MAI-UI's, GUI-Owl's) have coordinates from 0 to 1000 over the picture, unless a run's own
+numbers show otherwise. A swipe names the finger's direction, a scroll the content's.
+
 Source: forks of google-research/android_world whose agents write it (FORMATS 1.3).
-
-Actions of the `mobile_use` tool (Qwen's, MAI-UI's, GUI-Owl's) as hitlab's.
-
-Coordinates range from 0 to 1000 over the picture, unless a run's own numbers show otherwise. A swipe names the finger's
-direction, a scroll the content's.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from lab.core.task.task import Actor, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.androidworld import actions
 from store.formats.androidworld.answers import usage_of
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.failures import with_failures
 from store.formats.files import PICTURE, SNIFFED, files_by_number
 from store.formats.geometry import (
@@ -121,7 +119,7 @@ def _build_run(source: RunSource, id: str, name: str, data: bytes) -> Imported:
     model = models.most_common(1)[0][0] if models else ""
     shots = files_by_number(folder, _SHOT)
     goal = next((goal for line in lines if (goal := as_text(line.fields.get("goal")))), name.replace("_", " "))
-    draft = Draft(
+    draft = RunDraft(
         id,
         Task(id=name, kind="general", instruction=goal),
         Actor("model", model or NAME),
@@ -142,7 +140,13 @@ def _build_run(source: RunSource, id: str, name: str, data: bytes) -> Imported:
 
 
 def _step(
-    draft: Draft, line: _CallLine, pictures: Pictures, shot: Path | None, frame: _Frame, source: RunSource, prompt: Path
+    draft: RunDraft,
+    line: _CallLine,
+    pictures: Pictures,
+    shot: Path | None,
+    frame: _Frame,
+    source: RunSource,
+    prompt: Path,
 ) -> None:
     extra = {key: value for key, value in line.fields.items() if key not in _USED and value is not None}
     if line.notes:
@@ -292,7 +296,7 @@ def _read_prompt(source: RunSource, path: Path) -> str:
     return decode_utf8(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
 
-def _end(draft: Draft, last: Action | None, lines: list[_CallLine]) -> None:
+def _end(draft: RunDraft, last: Action | None, lines: list[_CallLine]) -> None:
     if last is None:
         draft.end("failed", reason="the source holds no steps")
         return

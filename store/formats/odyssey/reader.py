@@ -1,12 +1,12 @@
 """GUI-Odyssey: demonstrations across apps, `annotations/<id>.json`, with `screenshots/` beside that folder.
 
 Screenshots may be in the dataset's original parts (`screenshots/data_<n>/`) or in a folder per episode. A file may also
-hold a list of episodes. Source: `introduction.md` of OpenGVLab/GUI-Odyssey, both releases.
+hold a list of episodes.
 
-GUI-Odyssey's actions as hitlab's. Its coordinates range from 0 to 1000 over the screenshot.
+An action's coordinates range from 0 to 1000 over the screenshot. Depending on the action, `info` is a list of points,
+the name of a key, or a text. Older annotations spell some of it differently.
 
-Depending on the action, `info` is a list of points, the name of a key, or a text. Older annotations spell some of it
-differently. Source: `data/format_converter.py` and `src/eval_mm` of OpenGVLab/GUI-Odyssey.
+Source: OpenGVLab/GUI-Odyssey, both releases: `introduction.md`, `data/format_converter.py` and `src/eval_mm`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lab.core.run.trace import DeviceInfo
 from lab.core.task.task import Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.geometry import (
     Box,
     as_coordinate,
@@ -117,7 +117,7 @@ def _run(source: _EpisodeSource, is_known: Callable[[str], bool]) -> Imported | 
         return KnownRun(id, path)
     stated_length = as_coordinate(source.episode.get("step_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
-    draft = Draft(
+    draft = RunDraft(
         id,
         _task(source, key, length),
         ANNOTATOR,
@@ -165,7 +165,7 @@ def _device(source: _EpisodeSource) -> DeviceInfo:
     )
 
 
-def _step(source: _EpisodeSource, draft: Draft, i: int, step: dict[str, Any]) -> Action:
+def _step(source: _EpisodeSource, draft: RunDraft, i: int, step: dict[str, Any]) -> Action:
     extra = remaining_fields(step, _PLACED)
     if step.get("step") is not None and as_coordinate(step["step"]) != i:
         extra["step"] = step["step"]

@@ -1,19 +1,14 @@
 """tau2-bench's results (`{info, tasks, simulations}`, or a folder `simulations` beside them), and tau-bench's lists.
 
-Source: `src/tau2/data_model/simulation.py` and `message.py` of sierra-research/tau2-bench. This module finds the
-conversations and reads them one at a time, `run` interprets them.
-
-One conversation of tau2-bench or tau-bench as a run without screens.
-
-The user's scenario becomes the persona's hidden facts, the user's wish the task's instruction, and the rules of
-behaviour the policy of the person's seat. The reward is the score. `reward_info`, reviews and the cost of the user's
-side become verdicts. Times have no zone in the source and are treated as UTC. The source counts trials from 0, hitlab
-counts attempts from 1.
-
-Messages of a tau2-bench (or tau-bench) conversation as the turns of its agent.
+One conversation becomes one run without screens. The user's scenario becomes the persona's hidden facts, the user's
+wish the task's instruction, and the rules of behaviour the policy of the person's seat. The reward is the score.
+`reward_info`, reviews and the cost of the user's side become verdicts. Times have no zone in the source and are treated
+as UTC. The source counts trials from 0, hitlab counts attempts from 1.
 
 A tool call of the agent is a step of its own. A message to the user is a question, and the user's next message the
 reply. Tools that the user calls in between, and unprompted messages of the user, are stored unchanged in `extra`.
+
+Source: `src/tau2/data_model/simulation.py` and `message.py` of sierra-research/tau2-bench.
 """
 
 from __future__ import annotations
@@ -32,7 +27,7 @@ from lab.core.run.run_records import Imported
 from lab.core.run.step import Action, Question, Reply, Usage
 from lab.core.task.task import Actor, Persona, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
-from store.formats.draft import Draft, run_id
+from store.formats.draft import RunDraft, run_id
 from store.formats.failures import with_failures
 from store.formats.json_parts import is_list, list_items, split_object
 from store.formats.times import utc
@@ -88,11 +83,11 @@ def imported(
     return draft.imported()
 
 
-def _new_draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, Any], data: bytes) -> Draft:
+def _new_draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str, Any], data: bytes) -> RunDraft:
     """Return the run before its first step: task, persona, agent and attempt."""
     task, persona = _task(run, context, old)
     trial = run.get("trial")
-    return Draft(
+    return RunDraft(
         id,
         task,
         _agent(context.part("agent_info")),
@@ -106,7 +101,7 @@ def _new_draft(id: str, run: dict[str, Any], context: FileContext, old: dict[str
     )
 
 
-def _step(draft: Draft, turn: DialogueTurn, user: Actor, reason: str) -> None:
+def _step(draft: RunDraft, turn: DialogueTurn, user: Actor, reason: str) -> None:
     if turn.call is not None:
         name = turn.call.get("name")
         action = Action("other", text=name if isinstance(name, str) else None, raw=turn.call)
@@ -210,7 +205,7 @@ def _usage(run: dict[str, Any], calls: int) -> Usage | None:
 
 
 def _add_verdicts(
-    draft: Draft,
+    draft: RunDraft,
     run: dict[str, Any],
     notes: Notes,
     context: FileContext,

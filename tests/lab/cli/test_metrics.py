@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from annotators.papers.metrics import PAPERS, Number
+from annotators.papers.metrics import PAPERS, PaperNumber
 from lab.cli.main import main
 from lab.cli.runs import metrics
 from lab.core.run import measured_run
@@ -176,7 +176,7 @@ def test_of_demonstrations_alone_it_is_said_that_they_are_left_out(
     ],
 )  # fmt: skip
 def test_numbers_are_told_as_their_unit_is_read(metric: str, unit: Any, value: float, told: str) -> None:
-    assert metrics._format_value(Number("pspa", metric, value, unit, 1, "runs")) == told
+    assert metrics._format_value(PaperNumber("pspa", metric, value, unit, 1, "runs")) == told
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.values import json_size
 from lab.core.values.json_size import check_depth
 
@@ -29,7 +29,7 @@ def depth(value: Any) -> int:
 
 def is_read(text: str | bytes, bound: int, patch: pytest.MonkeyPatch) -> bool:
     with patch.context() as patched:
-        patched.setattr(limits, "ROW_DEPTH", bound)
+        patched.setattr(input_limits, "ROW_DEPTH", bound)
         try:
             check_depth(text, "x")
         except LabError as error:

@@ -8,7 +8,7 @@ import pytest
 
 from lab.core.codec import read_yaml
 from lab.core.errors import LabError
-from lab.core.run.limits import YAML_BYTES, YAML_NODES
+from lab.core.run.input_limits import YAML_BYTES, YAML_NODES
 from tests.bounded import bounded, linux_only, refusal
 
 

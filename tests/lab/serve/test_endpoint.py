@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.task.task import Actor, Persona, Task
 from lab.runs.endpoint.conversation_run import calls_of, close_conversation
 from lab.serve.endpoint import Endpoint, EndpointServer
@@ -432,12 +432,12 @@ def test_other_paths_methods_hosts_and_pages_are_refused(refusing: Served) -> No
 def test_more_bytes_than_are_read_are_refused_before_they_are(
     refusing: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "ENDPOINT_BYTES", 1000)
+    monkeypatch.setattr(input_limits, "ENDPOINT_BYTES", 1000)
     assert post(refusing.base, b"x" * 1001)[0] == 413
 
 
 def test_a_body_that_comes_too_slowly_is_refused(refusing: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ENDPOINT_SECONDS", 0.2)
+    monkeypatch.setattr(input_limits, "ENDPOINT_SECONDS", 0.2)
     host, _, port = refusing.base.removeprefix("http://").partition("/")[0].partition(":")
     with socket.create_connection((host, int(port)), 60) as slow:
         slow.sendall(f"POST /v1/responses HTTP/1.1\r\nHost: {host}\r\nContent-Length: 50\r\n\r\n{{".encode())

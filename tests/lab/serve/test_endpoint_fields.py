@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.runs.endpoint.conversation_run import calls_of
 from simulators.users.endpoint.request_fields import FIELDS, Api
 from store.store import Store
@@ -321,9 +321,9 @@ def picture(number: int) -> dict[str, Any]:
 
 
 TOO_MUCH: dict[str, dict[str, Any]] = {
-    "text": {"messages": messages("x" * (limits.ENDPOINT_TEXT + 1))},
+    "text": {"messages": messages("x" * (input_limits.ENDPOINT_TEXT + 1))},
     "a dialogue": {"messages": messages(*["x" * 2000] * 600)},
-    "messages": {"messages": messages(*["x"] * (limits.ENDPOINT_MESSAGES + 1))},
+    "messages": {"messages": messages(*["x"] * (input_limits.ENDPOINT_MESSAGES + 1))},
     "functions": {"tools": [{"type": "function", "function": {"name": f"f{at}"}} for at in range(201)]},
     "a function": {"tools": [{"type": "function", "function": {"name": "f", "description": "x" * 1_100_000}}]},
     "pictures": {"messages": [{"role": "user", "content": [picture(at) for at in range(21)]}]},

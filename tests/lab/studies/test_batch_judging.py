@@ -20,7 +20,7 @@ from lab.llm.batch import BatchApi
 from lab.llm.client import Llm, NoModelAnswer
 from lab.studies.judging.batch_judging import BatchJudging
 from lab.studies.judging.judge_questions import estimated
-from lab.studies.judging.judge_terms import JudgeProgress, JudgingDone
+from lab.studies.judging.judge_terms import JobProgress, JudgingDone
 from lab.studies.judging.judging import JudgingJob
 from store.store import Store
 from tests.batch_endpoint import BatchServer, batching
@@ -199,7 +199,7 @@ def test_what_is_asked_alone_is_told_as_a_part_of_the_whole_job(store: Store) ->
         )
         job, batches, _ = batched(store, study, server.base)
         job.sign()
-        told: list[JudgeProgress] = []
+        told: list[JobProgress] = []
         done = batches.go(told.append)
         assert (len(server.batches), len(server.alone)) == (3, 1)
     assert (done.progress.done, done.progress.total, done.progress.asked) == (3, 3, 3 + 3 + 1 + 1)

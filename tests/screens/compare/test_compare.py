@@ -16,7 +16,7 @@ from lab.core.settings import Settings
 from lab.core.task.task import Actor, Task
 from lab.runs.replay.comparison import compare, sign_of
 from screens.app import LabApp
-from screens.compare.compare import CompareScreen, StepPairs, fit_both
+from screens.compare.compare import CompareScreen, StepPairList, fit_both
 from screens.compare.keys import KEYS
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
@@ -261,7 +261,7 @@ async def test_the_footer_has_its_verbs_and_those_of_phones_only_beside_phones(f
         await pilot.resize_terminal(120, 40)
         await until(pilot, lambda: "After" in painted(app).splitlines()[-1])
         assert "Text on phones" in titles()
-        assert "4 % of the screen" in StepPairs.HELP
+        assert "4 % of the screen" in StepPairList.HELP
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])

@@ -28,7 +28,7 @@ from screens.live.live import LiveScreen
 from screens.live.reply import DecisionRow, OpenQuestion
 from screens.navigation import Opening
 from screens.play.lobby import LobbyScreen
-from screens.play.play import Answers, PlayScreen
+from screens.play.play import PageChoices, PlayScreen
 from store.store import Store
 from tests import plays
 from tests.crossed import IN_SOAK, crossed, soak
@@ -88,8 +88,8 @@ class Stage(LabApp):
         return self.heading == "What do you remember?" and quiz_question(item, persona.name, "en") in self.body
 
     @property
-    def answers(self) -> Answers:
-        return self.room.query_one(Answers)
+    def answers(self) -> PageChoices:
+        return self.room.query_one(PageChoices)
 
     @property
     def readable(self) -> bool:

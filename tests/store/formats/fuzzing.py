@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 from lab.core.run.trace import fold
-from store.runs.run_import import Report, import_paths
+from store.runs.run_import import ImportReport, import_paths
 from store.store import Store
 from tests.store.formats.samples import Files, episodes, png, tfrecord
 
@@ -56,7 +56,7 @@ def laid(folder: Path, files: Files) -> None:
         path.write_bytes(data)
 
 
-def survives(source: Path, work: Path, outside: Outside, template: Path) -> Report:
+def survives(source: Path, work: Path, outside: Outside, template: Path) -> ImportReport:
     """Takes a spoilt source in, twice, and checks all that must hold; gives what came of it."""
     db = work / "lab.db"
     shutil.copyfile(template, db)

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run import limits
+from lab.core.run import input_limits
 from lab.core.values import json_size as counting
 from lab.core.values.json_size import check_items, check_values
 from tests.bounded import MB, bounded, linux_only, refusal
@@ -45,7 +45,7 @@ def test_a_small_archive_of_many_values_is_one_sentence(tmp_path: Path, opened: 
     (tmp_path / "bomb.json.gz").write_bytes(packed)
     said = refusal(bounded("import", "bomb.json.gz", "--db", "x.db", cwd=tmp_path, memory=700 * MB))
     assert "bomb.json.gz" in said
-    assert f"more than the {limits.JSON_VALUES:,} " in said
+    assert f"more than the {input_limits.JSON_VALUES:,} " in said
 
 
 @linux_only
@@ -79,10 +79,10 @@ def test_values_are_counted_exactly_whatever_stands_in_their_texts(monkeypatch: 
         value = [nested(Random(seed)) for _ in range(3)]
         data = json.dumps(value, indent=seed % 3 or None).encode()
         for count, check in ((held(value), check_values), (len(value) - 1, check_items)):
-            monkeypatch.setattr(limits, "JSON_VALUES", count)
+            monkeypatch.setattr(input_limits, "JSON_VALUES", count)
             if piece == MB:  # an empty list that two pieces share is counted as if it held something
                 check(data, "x")
-            monkeypatch.setattr(limits, "JSON_VALUES", max(0, count - 1))
+            monkeypatch.setattr(input_limits, "JSON_VALUES", max(0, count - 1))
             if count > 1:
                 with pytest.raises(LabError, match="that are read"):
                     check(data, "x")

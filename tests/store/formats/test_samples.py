@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.measurement import measure_groups
-from store.runs.run_import import Report, import_paths
+from store.runs.run_import import ImportReport, import_paths
 from store.store import Store
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
@@ -28,7 +28,7 @@ COUNTS = {
 """Runs, steps and questions below each folder."""
 
 
-def bring(store: Store, *names: str) -> Report:
+def bring(store: Store, *names: str) -> ImportReport:
     return import_paths(store, [TRACES / name for name in names])
 
 

@@ -13,7 +13,7 @@ from lab.core.errors import LabError
 from lab.core.run.run_records import Imported
 from lab.core.task.task import Actor, Task
 from store.formats import FailedRun, KnownRun, RunSource
-from store.formats.draft import Draft
+from store.formats.draft import RunDraft
 from store.formats.failures import with_failures
 from store.formats.files import files_by_number, unreadable_reason
 from store.formats.geometry import swipe_vector, vector_between
@@ -106,7 +106,7 @@ def test_what_stops_a_reader_is_told_after_the_runs_that_came_before(tmp_path: P
 
 
 def test_a_verdicts_further_fields_may_be_called_like_its_own() -> None:
-    draft = Draft("r", Task(id="t", kind="general"), Actor("model", "m"), format="x", path="f")
+    draft = RunDraft("r", Task(id="t", kind="general"), Actor("model", "m"), format="x", path="f")
     draft.verdict("source", 1, "why", name="n", value=2, reason="r", self="s")
     (verdict,) = draft.verdicts
     assert (verdict.name, verdict.value, verdict.reason) == ("source", 1, "why")

@@ -18,7 +18,7 @@ from lab.core.study.rating_sheet import FieldReference
 from lab.core.study.study import Assignment, Study
 from lab.core.task.task import Actor
 from lab.core.values.ids_and_clock import now, uuid7
-from lab.studies.rating.drafts import Draft
+from lab.studies.rating.drafts import AnswerDraft
 from lab.studies.rating.rating_pace import Pace
 from lab.studies.rating.rating_session import HandedIn, RatingSession
 from lab.studies.rating.sheet_editor import SheetEditor
@@ -418,7 +418,7 @@ def check_everything(editor: SheetEditor) -> None:
     assert (row.value, row.details) == (100, ALL)
     assert (editor.entry.spot, editor.selection) == (FieldReference("", "m"), ["o1", "o3"])
     press(editor, ["enter"])
-    assert editor.draft == Draft(text="half a sen")
+    assert editor.draft == AnswerDraft(text="half a sen")
     press(editor, ["enter"])
     assert editor.line is not None
     assert editor.line.text == "half a sen"
