@@ -215,18 +215,18 @@ def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
     loop = asyncio.get_running_loop()
     here: asyncio.Future[Answer | None] = loop.create_future()
 
-    def put(value: Answer | None) -> None:
+    def set_here(value: Answer | None) -> None:
         if not here.done():
             here.set_result(value)
 
-    def come(future: Future[Answer]) -> None:
+    def forward(future: Future[Answer]) -> None:
         value = None if future.cancelled() or future.exception() is not None else future.result()
         try:
-            loop.call_soon_threadsafe(put, value)
+            loop.call_soon_threadsafe(set_here, value)
         except RuntimeError:
             return  # the loop is closed, and with it all clients
 
-    answer.add_done_callback(come)
+    answer.add_done_callback(forward)
     return here
 
 

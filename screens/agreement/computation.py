@@ -193,13 +193,13 @@ def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
     """Return the coefficients of each rater pair in a field, empty if it has none."""
     from annotators.agreement.agreements import agreements_by_pair
 
-    def made() -> list[Agreement]:
+    def compute() -> list[Agreement]:
         try:
             return agreements_by_pair(study_data, field)
         except LabError:
             return []
 
-    pairs: list[Agreement] = study_data.cached(("pairs", field, study_data.how), made)
+    pairs: list[Agreement] = study_data.cached(("pairs", field, study_data.how), compute)
     return pairs
 
 

@@ -147,8 +147,8 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
 def show_family(screen: Screen[None], trace_id: str) -> None:
     """Show a run's family. Open the chosen run at the step where it left its parent."""
 
-    def chosen(place: tuple[str, int] | None) -> None:
+    def open_chosen(place: tuple[str, int] | None) -> None:
         if place is not None:
             lab_of(screen).open_replay(*place)
 
-    screen.app.push_screen(FamilyScreen(lab_of(screen).store, trace_id), chosen)
+    screen.app.push_screen(FamilyScreen(lab_of(screen).store, trace_id), open_chosen)
